@@ -1,12 +1,11 @@
 /** What a tier did, step by step, each with its time on the axis of the whole incident. */
-import { useMemo } from 'react'
 import type { ChainRun } from '../../src/contract/chain.ts'
 import { useEvents } from '../data/run-events.ts'
 import { inert, shorten } from '../format/text.ts'
 import { formatClockSeconds, formatExact, formatSpan } from '../format/time.ts'
 import { Badge, Mark } from '../parts/base.tsx'
 import { useNow } from '../parts/clock.tsx'
-import { type Step, stepsOf } from './steps.ts'
+import { type Step, Steps } from './steps.ts'
 
 export interface Axis {
   from: number
@@ -15,11 +14,10 @@ export interface Axis {
 }
 
 const MAX_SHOWN = 40
+const create = () => new Steps()
 
 export function StepList({ run, axis }: { run: ChainRun; axis: Axis }) {
-  const { log, version } = useEvents({ runId: run.id })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the log grows in place; its version says so.
-  const steps = useMemo(() => stepsOf(log.events), [log, version])
+  const { steps } = useEvents({ runId: run.id }, create).log.reader
   if (steps.length === 0) return null
   const hidden = Math.max(0, steps.length - MAX_SHOWN)
   return (

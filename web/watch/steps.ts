@@ -13,46 +13,63 @@ export interface Step {
   failed: boolean
 }
 
-export function stepsOf(events: readonly RunEvent[]): Step[] {
-  const steps: Step[] = []
-  const open = new Map<string, Step>()
-  const begin = (id: string, step: Omit<Step, 'key' | 'endedAt' | 'failed'>, event: RunEvent) => {
-    const begun = { ...step, key: `${event.seq}`, endedAt: null, failed: false }
-    steps.push(begun)
-    open.set(id, begun)
-  }
-  const end = (id: string, event: RunEvent, failed: boolean) => {
-    const step = open.get(id)
-    if (!step) return
-    open.delete(id)
-    step.endedAt = Date.parse(event.at)
-    step.failed = failed
-  }
-  for (const event of events) {
+export class Steps {
+  readonly steps: Step[] = []
+  readonly #open = new Map<string, Step>()
+
+  take(event: RunEvent): void {
     const startedAt = Date.parse(event.at)
-    if (event.type === 'tool-start' && !event.internal) {
-      begin(event.toolUseId, { kind: 'tool', name: event.name, about: aboutTool(event), startedAt }, event)
-    } else if (event.type === 'tool-end') end(event.toolUseId, event, event.isError)
-    else if (event.type === 'program-start') {
-      const step = { kind: 'broker', name: event.program, about: event.what, startedAt } as const
-      begin(`broker ${event.what}`, step, event)
-    } else if (event.type === 'program-end') end(`broker ${event.what}`, event, event.exitCode !== 0)
-    else if (event.type === 'question-answer' && event.by === 'person') {
-      const key = `${event.seq}`
-      const about = event.reason ?? ''
-      steps.push({
-        kind: 'answer',
-        key,
-        name: `a person: ${event.decision}`,
-        about,
-        startedAt,
-        endedAt: startedAt,
-        failed: false,
-      })
-    } else if (event.type === 'attempt-end') {
-      // What has no result by then has an unknown outcome.
-      for (const id of open.keys()) end(id, event, true)
+    const key = `${event.runId}/${event.seq}`
+    switch (event.type) {
+      case 'tool-start':
+        if (event.internal) return
+        this.#begin(event.toolUseId, {
+          key,
+          kind: 'tool',
+          name: event.name,
+          about: aboutTool(event),
+          startedAt,
+        })
+        break
+      case 'tool-end':
+        this.#end(event.toolUseId, startedAt, event.isError)
+        break
+      case 'program-start':
+        this.#begin(`broker ${event.what}`, {
+          key,
+          kind: 'broker',
+          name: event.program,
+          about: event.what,
+          startedAt,
+        })
+        break
+      case 'program-end':
+        this.#end(`broker ${event.what}`, startedAt, event.exitCode !== 0)
+        break
+      case 'question-answer': {
+        if (event.by !== 'person') return
+        const [name, about] = [`a person: ${event.decision}`, event.reason ?? '']
+        this.#begin(key, { key, kind: 'answer', name, about, startedAt })
+        this.#end(key, startedAt, false)
+        break
+      }
+      case 'attempt-end':
+        // What has no result by then has an unknown outcome.
+        for (const id of [...this.#open.keys()]) this.#end(id, startedAt, true)
+        break
     }
   }
-  return steps
+
+  #begin(id: string, step: Omit<Step, 'endedAt' | 'failed'>): void {
+    const begun = { ...step, endedAt: null, failed: false }
+    this.steps.push(begun)
+    this.#open.set(id, begun)
+  }
+
+  #end(id: string, endedAt: number, failed: boolean): void {
+    const step = this.#open.get(id)
+    if (!step) return
+    this.#open.delete(id)
+    Object.assign(step, { endedAt, failed })
+  }
 }
