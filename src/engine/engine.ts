@@ -1,5 +1,4 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
-import { rm } from 'node:fs/promises'
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -55,6 +54,7 @@ import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
 import { createTransfers } from './transfer/api.ts'
+import { recoverPlacements } from './transfer/placements.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -260,8 +260,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
-      // A daemon that died while it received a session left these files.
-      await rm(given.imports, { recursive: true, force: true })
+      await recoverPlacements(deps)
+      await store.forgetStaged()
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)
