@@ -89,6 +89,8 @@ export interface EngineInput {
   archive: string
   /** The directory in which imported sessions are received and verified. */
   imports: string
+  /** The directory with one folder per session of the provider. */
+  agentSessions: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
   /** The sandbox of this machine. */

@@ -60,6 +60,7 @@ export class Home {
         list: async () => [],
         catchUp: async (id: SessionId) => {
           this.mirrored.push(id)
+          return true
         },
       },
       clock: { now: () => NOW, monotonicMs: () => 0 },
