@@ -43,6 +43,7 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
+import { endAll } from './runs/end-all.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -200,19 +201,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     bus.publish(id)
   }
   let stopCleanUp = () => {}
-  /** Repeats, because a run may have been added between two looks. */
-  const endRunning = async () => {
-    while (driving.size > 0) {
-      const work = [...driving.keys()]
-      await Promise.allSettled([...new Set(driving.values())].map((id) => runs.cancel(id)))
-      await Promise.allSettled(work)
-    }
-  }
   const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
     stopCleanUp()
     const quiet = [timetable.close()]
     await dispatcher.close()
-    if (!leaveRunning) await endRunning()
+    if (!leaveRunning) await endAll({ ...deps, driving, cancel: runs.cancel })
     quiet.push(approvals.close(), timekeeping.close())
     await notifications.close()
     base.live.detachAll()

@@ -5,6 +5,7 @@
  * open → (`close`: every query is ended, then the engine) → closed. A query that an earlier process left open, because it
  * died, is ended when the provider is created: nobody reads its messages any more.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../contract/errors.ts'
 import type { DroppedResult } from '../contract/query.ts'
 import type { OpenOptions } from '../library/options.ts'
@@ -119,7 +120,11 @@ export async function provideOn(
 
   const close = () => {
     closing ??= (async () => {
-      await Promise.allSettled([...running].map((query) => query.return()))
+      const left = Promise.allSettled([...running].map((query) => query.return()))
+      // The end of a query must be stored. The engine ends its process if that is not possible.
+      const over = new AbortController()
+      await Promise.race([left, cannotStore(engine, over.signal)])
+      over.abort()
       await closeEngine()
     })()
     return closing
@@ -149,6 +154,20 @@ async function endAbandoned(engine: ProvidedEngine): Promise<void> {
   for (const id of await engine.listOpenQueries()) {
     await engine.cancel(id).catch(() => {})
     await settled(engine, id)
+  }
+}
+
+const LOOK_MS = 500
+const MAX_REFUSALS = 10
+
+/** Resolves when the disk has refused writes for some seconds, or `over` is aborted. */
+async function cannotStore(
+  engine: Pick<ProvidedEngine, 'findStorageFailure'>,
+  over: AbortSignal,
+): Promise<void> {
+  for (let refusals = 0; refusals < MAX_REFUSALS && !over.aborted; ) {
+    await delay(LOOK_MS, undefined, { signal: over }).catch(() => {})
+    refusals = engine.findStorageFailure() === null ? 0 : refusals + 1
   }
 }
 
