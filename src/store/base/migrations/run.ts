@@ -39,6 +39,7 @@ import { kept } from './0053-kept.ts'
 import { access } from './0056-access.ts'
 import { ends } from './0057-ends.ts'
 import { pastCosts } from './0062-past-costs.ts'
+import { allowedCalls } from './0064-allowed-calls.ts'
 
 export interface Migration {
   number: number
@@ -82,6 +83,7 @@ export const MIGRATIONS: readonly Migration[] = [
   access,
   ends,
   pastCosts,
+  allowedCalls,
 ]
 
 interface MigrationsTable {
