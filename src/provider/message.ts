@@ -1,6 +1,6 @@
 /**
  * The messages that a query yields. They have the form of the Agent SDK's `SDKMessage`: code that was written for the SDK
- * reads them unchanged (test/provider/types.ts). Fields that every version has are named here; a message that the agent
+ * reads them unchanged (test/provider/types.test.ts). Fields that every version has are named here; a message that the agent
  * printed is handed out as it is, with all its fields. A program that has the SDK installed can use the SDK's own types:
  * `createProvider<SDKMessage>()`.
  */

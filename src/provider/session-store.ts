@@ -49,7 +49,8 @@ export function createSessionStore(
   { transcripts }: Pick<QueryEngine, 'transcripts'>,
   fold: FoldSessionSummary | null = null,
 ): SessionStore {
-  const load = async (key: SessionKey) => (await transcripts.loadTranscript(key)) as SessionStoreEntry[] | null
+  const load = async (key: SessionKey) =>
+    (await transcripts.loadTranscript(key)) as SessionStoreEntry[] | null
   return {
     append: (key, entries) => transcripts.appendTranscript(key, entries, new Date()),
     load,

@@ -202,11 +202,10 @@ describe('an import', () => {
       died()
       return new Promise<never>(() => {})
     }
-    void importSession(
-      { ...deps, store: { ...deps.store, addCopies } },
-      Readable.from([await exported()]),
-      { workDir: home.workDir, asCopy: false },
-    )
+    void importSession({ ...deps, store: { ...deps.store, addCopies } }, Readable.from([await exported()]), {
+      workDir: home.workDir,
+      asCopy: false,
+    })
     await storedAndDead
     await recoverPlacements(deps)
     expect(readFileSync(placed(AGENT_SESSION_ID), 'utf8')).toBe(transcript(TURNS))

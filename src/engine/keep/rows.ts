@@ -38,7 +38,8 @@ export async function sweepRows(deps: SweepRowsDeps, sweep: Sweep): Promise<void
   if (eventsBefore) await sweepNotifications(deps, sweep, eventsBefore)
   const runsBefore = cutoff(sweep, keep.runsMs)
   // Cycles and follow-ups that have no runs, or none any more.
-  if (runsBefore) for (const kind of ['cycles', 'follow-ups'] as const) await sweepOld(deps, sweep, kind, runsBefore)
+  if (runsBefore)
+    for (const kind of ['cycles', 'follow-ups'] as const) await sweepOld(deps, sweep, kind, runsBefore)
   const auditBefore = cutoff(sweep, keep.auditMs)
   if (auditBefore) await sweepOld(deps, sweep, 'audit', auditBefore)
   const sessionsBefore = cutoff(sweep, keep.sessionsMs)

@@ -55,7 +55,10 @@ export async function endAll(deps: EndAllDeps, lookMs = LOOK_MS): Promise<void> 
     over.abort()
     refusals = refused.size > 0 || storageFailures.current !== null ? refusals + 1 : 0
     if (refusals < MAX_REFUSALS) continue
-    log.error({ runs: driving.size }, 'closing although the disk refuses writes: the runs end without a record')
+    log.error(
+      { runs: driving.size },
+      'closing although the disk refuses writes: the runs end without a record',
+    )
     return endProcesses(deps)
   }
 }

@@ -42,7 +42,10 @@ export class MessageFile {
 }
 
 /** Each turn has a question and perhaps an answer. */
-function follows({ turn, role }: BundledMessage, before: Pick<BundledMessage, 'turn' | 'role'> | null): boolean {
+function follows(
+  { turn, role }: BundledMessage,
+  before: Pick<BundledMessage, 'turn' | 'role'> | null,
+): boolean {
   if (before === null || turn > before.turn) return role === 'user'
   return turn === before.turn && before.role === 'user' && role === 'assistant'
 }

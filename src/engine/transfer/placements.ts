@@ -65,7 +65,11 @@ export async function notePlacement(dir: string, paths: PlacementPaths): Promise
 }
 
 /** The note goes last: an interruption is made good by the next start. */
-async function end(path: string, { transcript, folder }: Note, { remove }: { remove: boolean }): Promise<void> {
+async function end(
+  path: string,
+  { transcript, folder }: Note,
+  { remove }: { remove: boolean },
+): Promise<void> {
   if (remove) {
     await removeIfPlaced(transcript)
     if (folder) await removeIfPlaced(folder)

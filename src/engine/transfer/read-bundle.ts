@@ -90,7 +90,13 @@ class BundleReader {
     this.#names.add(name)
     const path = join(this.#dir, name)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    this.#open = { name, file: await open(path, 'wx', 0o600), hash: createHash('sha256'), bytes: 0, lineBytes: 0 }
+    this.#open = {
+      name,
+      file: await open(path, 'wx', 0o600),
+      hash: createHash('sha256'),
+      bytes: 0,
+      lineBytes: 0,
+    }
   }
 
   async #write(bytes: Buffer): Promise<void> {

@@ -5,6 +5,7 @@ import type { CostRow } from '../../contract/overview.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
 import { BUCKET_MS, type CostPeriod, costKey, sumCosts } from '../runs/costs.ts'
+import type { PastCostsTable } from './schema.ts'
 
 const SUMS = [
   'runs',
@@ -16,7 +17,7 @@ const SUMS = [
   'cache_write_tokens',
   'cost_usd',
   'saved_usd',
-] as const
+] as const satisfies (keyof PastCostsTable)[]
 
 /** To be called in the transaction that deletes the run, before it does. */
 export async function keepCosts(tx: Tx, id: RunId): Promise<void> {

@@ -369,7 +369,11 @@ it('the runs of a recurring follow-up lose their events while it goes on, except
   expect(await sweep(100)).toEqual({})
   const said = async ({ id }: RunRecord) =>
     (await store.listEvents(id)).some(({ body }) => body.type === 'text-end')
-  expect([await said(fired[9]!), await said(fired[10]!), await said(planning.run)]).toEqual([false, true, true])
+  expect([await said(fired[9]!), await said(fired[10]!), await said(planning.run)]).toEqual([
+    false,
+    true,
+    true,
+  ])
 })
 
 it('what deleted runs have cost stays in the costs of their period', async () => {
