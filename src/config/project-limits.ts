@@ -27,6 +27,7 @@ const HOME_ONLY = [
   ['watches'],
   ['followUps'],
   ['keep'],
+  ['disk'],
 ] as const
 
 /** `source` must match the schema; `without` is the configuration without it. */

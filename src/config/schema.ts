@@ -96,6 +96,13 @@ const run = z.strictObject({
   concurrency: wholeNumber('Maximum number of concurrent runs.', { min: 1, max: 1000 }).prefault(4),
 })
 
+const disk = z.strictObject({
+  minFree: size(
+    'New attempts wait while the disk of the home or of the work directory has less free space than this, or than a tenth of its size. When almost nothing is left, running ones are stopped and wait, too. 0B: never.',
+    { min: '0B' },
+  ).prefault('200MiB'),
+})
+
 const jobs = z.strictObject({
   perWorkDir: wholeNumber('Maximum number of concurrent jobs in one directory.', {
     min: 1,
@@ -213,6 +220,7 @@ export const configSchema = z.strictObject({
   run: run.prefault({}),
   jobs: jobs.prefault({}),
   outage: outage.prefault({}),
+  disk: disk.prefault({}),
   keep: keep.prefault({}),
   dryRun: setting(
     z.boolean(),

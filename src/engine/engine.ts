@@ -13,13 +13,14 @@ import type { RunRecord } from '../store/runs/records.ts'
 import type { Store } from '../store/store.ts'
 import { createAdoption } from './adopt/adopt.ts'
 import type { Engine } from './api.ts'
+import { DiskSpace, type Disks } from './base/disk-space.ts'
 import type { Log } from './base/log.ts'
 import type { Notifications } from './base/notifications.ts'
 import { createPersist } from './base/persist.ts'
 import type { Processes } from './base/processes.ts'
 import type { ProgressBus } from './base/progress.ts'
 import type { EngineSettings } from './base/settings.ts'
-import { hasRoom, StorageFailures } from './base/storage-failures.ts'
+import { StorageFailures } from './base/storage-failures.ts'
 import { createConversations } from './conversations/conversations.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
 import { describeSandbox } from './enforce/describe-sandbox.ts'
@@ -82,6 +83,8 @@ export interface EngineInput {
   handling: Handling
   /** The directory with one folder per attempt. */
   spool: string
+  /** The disks that are watched. */
+  disks: Disks
   /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
   /** The directory with the copies of session files. */
@@ -125,13 +128,16 @@ const MAX_PAUSED = 1000
 export function createEngine({ purposes: further, ...given }: EngineInput): RunningEngine {
   const { store, clock, settings, notifications, log, bus } = given
   const closing = new AbortController()
-  const storageFailures = new StorageFailures(clock, () => hasRoom(given.spool))
+  const disk = new DiskSpace({ ...given, minFreeBytes: settings.minFreeBytes })
+  const storageFailures = new StorageFailures(clock, () => disk.full === null)
   const persist = createPersist({ log, closing: closing.signal, storageFailures })
   const wakeDispatcher = () => dispatcher.wake()
   const base = {
     ...given,
     persist,
     storageFailures,
+    disk,
+    temporaryErrors: new Map<string, number>(),
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
@@ -214,6 +220,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await Promise.all(quiet)
     await Promise.allSettled(driving.keys())
     await base.cooldowns.close()
+    await disk.close()
   }
   let closed: Promise<void> | null = null
   const jobs = createJobs(deps, {
@@ -255,6 +262,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
+      await disk.open()
       await recoverPlacements(deps)
       await store.forgetStaged()
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
@@ -292,6 +300,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }
     },
+    describeDisks: () => disk.describe(),
     describeObstacles,
     getChain: async (id) => {
       const chain = await readChain(deps, id, (run) => describeWhole(store, run))

@@ -133,6 +133,7 @@ describe('run', () => {
       json: false,
       exitCode: 0,
       interrupt: () => {},
+      outputFailed: () => {},
     }
     const code = runCli(['run', 'HOLD it'], context)
     await world.simulator.waitForHold('gate')

@@ -77,6 +77,7 @@ describe('defaults and overlay', () => {
       },
       dryRun: false,
       maxTier: 3,
+      disk: { minFree: 200 * 2 ** 20 },
       outage: { limit: 86_400_000 },
       keep: {
         runs: 90 * 86_400_000,

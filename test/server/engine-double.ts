@@ -109,6 +109,7 @@ export function createEngineDouble(): EngineDouble {
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
     findSandbox: async () => ({ kind: 'none', problems: [], advice: null }),
     findStorageFailure: () => null,
+    describeDisks: () => [],
     describeObstacles: async () => ({ obstacles: [], quotas: [], paused: [] }),
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),
     onProgress: (id, listener) => {
