@@ -44,6 +44,7 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
+import { createReferences } from './references/references.ts'
 import { endAll } from './runs/end-all.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
@@ -240,11 +241,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
-    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(deps, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
-      describeRun: (run) => describeWhole(store, run),
+      describeRun: (run) => describeWhole(deps, run),
     }),
     ...createFollowUps(deps, {
       onPlanned: () => dueFollowUps.notePlanned(),
@@ -253,7 +254,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       requireRun: (id) => requireRun(store, id),
     }),
     ...createConversations(deps, {
-      describe: (run) => describeWhole(store, run),
+      describe: (run) => describeWhole(deps, run),
       wake: wakeDispatcher,
       onDeleted: () => keeping.purge(),
       stop: (id) => stop(id, 'cancelled', 'cancelled'),
@@ -303,7 +304,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     describeDisks: () => disk.describe(),
     describeObstacles,
     getChain: async (id) => {
-      const chain = await readChain(deps, id, (run) => describeWhole(store, run))
+      const chain = await readChain(deps, id, (run) => describeWhole(deps, run))
       if (chain) return chain
       await requireRun(store, id)
       throw new Error(`run ${id} is in no chain`)
@@ -319,7 +320,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       readOverview(
         deps,
         {
-          describeRun: (run) => describeWhole(store, run),
+          describeRun: (run) => describeWhole(deps, run),
           readLive: ({ id }) => base.live.get(id)?.read() ?? null,
           listSimulated: () => given.agents.listSimulated(),
           listApprovals,
@@ -328,6 +329,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
         },
         since,
       ),
+    ...createReferences(deps),
     listCosts: store.listCosts,
     planTurn: (id, request) => planTurn(deps, id, request),
   }

@@ -107,6 +107,7 @@ describe('defaults and overlay', () => {
       },
       agents: {},
       notify: {},
+      webhooks: { allow: [] },
       watches: {},
       followUps: {
         hold: 120_000,

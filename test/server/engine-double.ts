@@ -67,6 +67,7 @@ export function createEngineDouble(): EngineDouble {
     ...createJobDoubles(addRun),
     ...createWatchDoubles(),
     getChain: async () => notPlayed(),
+    resolve: async () => notPlayed(),
     exportSession: async () => notPlayed(),
     importSession: async () => notPlayed(),
     forkSession: async () => notPlayed(),

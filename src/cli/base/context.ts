@@ -14,7 +14,7 @@ export interface CliContext {
   version: string
   /** The script that was started: main.ts, or its bundle. */
   entry: string
-  stdin: Readable & { isTTY?: boolean }
+  stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown }
   stdout: TerminalOut
   stderr: TerminalOut
   /** Only JSON on stdout. */
