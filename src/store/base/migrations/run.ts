@@ -40,6 +40,7 @@ import { access } from './0056-access.ts'
 import { ends } from './0057-ends.ts'
 import { pastCosts } from './0062-past-costs.ts'
 import { allowedCalls } from './0064-allowed-calls.ts'
+import { trust } from './0066-trust.ts'
 
 export interface Migration {
   number: number
@@ -84,6 +85,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ends,
   pastCosts,
   allowedCalls,
+  trust,
 ]
 
 interface MigrationsTable {
