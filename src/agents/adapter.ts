@@ -156,6 +156,7 @@ export type StopCause =
   | 'budget'
   | 'rate-limited'
   | 'session-conflict'
+  | 'disk-full'
   | 'outage'
 
 export interface AgentAdapter {

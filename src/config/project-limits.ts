@@ -11,12 +11,15 @@ import { problemAt, type Source } from './source.ts'
 
 const HOME_ONLY = [
   ['server', 'host'],
+  ['server', 'publicUrl'],
+  ['server', 'trustedProxies'],
   ['store', 'url'],
   ['agents', '*', 'command'],
   ['agents', '*', 'args'],
   ['agents', '*', 'env'],
   ['run', 'sandboxKind'],
   ['notify'],
+  ['webhooks'],
   ['tiers'],
   ['broker'],
   ['cooldowns'],
@@ -25,6 +28,7 @@ const HOME_ONLY = [
   ['watches'],
   ['followUps'],
   ['keep'],
+  ['disk'],
 ] as const
 
 /** `source` must match the schema; `without` is the configuration without it. */

@@ -34,6 +34,11 @@ export const Status = Health.extend({
     .object({ since: z.iso.datetime(), why: z.string() })
     .nullable()
     .describe('Set while the disk accepts no writes; storing is retried.'),
+  disks: z
+    .array(z.object({ path: z.string(), full: z.boolean(), message: z.string() }))
+    .describe(
+      "Reprise's own disks with too little space: new attempts wait. `full`: running ones were stopped and wait, too.",
+    ),
   quarantined: z
     .array(Quarantined)
     .describe(
@@ -68,6 +73,9 @@ export interface ListQuery {
   cursor?: string | undefined
 }
 
+/** Each word must be found; case does not matter. */
+export const SearchText = z.string().max(200)
+
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),
@@ -85,5 +93,7 @@ export const DaemonFile = z.object({
   startedAt: z.iso.datetime(),
   /** Identifies the directory of the daemon, so that a copy of it is not taken for the home of that daemon. */
   homeId: z.string().optional(),
+  /** The Unix socket of the daemon, absolute or relative to the home. */
+  socket: z.string().optional(),
 })
 export type DaemonFile = z.infer<typeof DaemonFile>

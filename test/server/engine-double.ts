@@ -67,6 +67,7 @@ export function createEngineDouble(): EngineDouble {
     ...createJobDoubles(addRun),
     ...createWatchDoubles(),
     getChain: async () => notPlayed(),
+    resolve: async () => notPlayed(),
     exportSession: async () => notPlayed(),
     importSession: async () => notPlayed(),
     forkSession: async () => notPlayed(),
@@ -109,6 +110,7 @@ export function createEngineDouble(): EngineDouble {
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
     findSandbox: async () => ({ kind: 'none', problems: [], advice: null }),
     findStorageFailure: () => null,
+    describeDisks: () => [],
     describeObstacles: async () => ({ obstacles: [], quotas: [], paused: [] }),
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),
     onProgress: (id, listener) => {

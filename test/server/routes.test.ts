@@ -111,6 +111,7 @@ test('the OpenAPI document describes every route with named schemas', async () =
     'GET /api/followups',
     'GET /api/followups/{id}',
     'GET /api/health',
+    'GET /api/ids/{ref}',
     'GET /api/jobs',
     'GET /api/jobs/{id}',
     'GET /api/jobs/{id}/diff',

@@ -12,7 +12,7 @@ import {
   UpdatedConversation,
 } from '../conversation.ts'
 import { WorkDir } from '../create-run.ts'
-import { page } from '../http.ts'
+import { page, SearchText } from '../http.ts'
 import { TurnPlan } from '../overview.ts'
 import { Run } from '../run.ts'
 import { ForkConversation } from '../session-transfer.ts'
@@ -43,7 +43,11 @@ export const conversationRoutes = {
   listConversations: {
     tag: 'conversations',
     summary: 'Lists conversations, newest first',
-    query: PageQuery,
+    query: PageQuery.extend({
+      q: SearchText.optional().describe(
+        'Only conversations with these words in their title, directory, agent or id.',
+      ),
+    }),
     responses: { 200: json('One page', page(Conversation)) },
   },
   getConversation: {

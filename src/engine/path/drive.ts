@@ -9,13 +9,14 @@ import type { Pause } from '../../store/obstacles/paused-runs.ts'
 import type { NewAttempt } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { DiskSpace } from '../base/disk-space.ts'
 import type { Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type MendDeps, mendTranscript } from '../sessions/mend.ts'
-import type { AdoptDeps } from './adopt.ts'
+import { type AdoptDeps, recover } from './adopt.ts'
 import { attend } from './attend.ts'
-import { endQueued, giveUp } from './end-run.ts'
+import { endQueued } from './end-run.ts'
 import type { Prepared } from './prepare.ts'
 import { prepareInformed, type TakeInDeps } from './take-in.ts'
 
@@ -26,6 +27,7 @@ export type DriveDeps = TakeInDeps &
     enforcement: Pick<Enforcement, 'chooseSandbox' | 'arrange'>
     handling: Pick<Handling, 'during'>
     obstacles: Pick<Obstacles, 'pass'>
+    disk: Pick<DiskSpace, 'findShortage'>
     processes: Pick<Processes, 'prepare' | 'launch'>
   }
 
@@ -44,7 +46,7 @@ export async function driveRun(deps: DriveDeps, queued: RunRecord): Promise<void
     if (prepared === 'busy') return await waitForSession(deps, run)
     await start(deps, run, prepared, outset.said)
   } catch (error) {
-    await giveUp(deps, run, error)
+    await recover(deps, run, error)
   } finally {
     deps.handling.leave(run.id)
   }
@@ -64,6 +66,8 @@ async function clearTheWay(
     return null
   }
   if (passage.kind === 'settle') return ended(passage.outcome)
+  const shortage = await deps.disk.findShortage(run.workDir)
+  if (shortage !== null) return waitForSpace(deps, run, shortage)
   const allowance = await purpose.readAllowance(run)
   const over = allowance && overBudget(allowance.budget, allowance.before)
   if (over !== null) return ended({ name: 'budget', message: over })
@@ -107,6 +111,7 @@ async function start(
     await persist(() => store.addEvents(attempt, warnings.map(noteOf), deps.clock.now()))
   const keeper = await processes.launch({ attemptId: attempt.id, dir, ...command, env, workDir })
   await persist(() => store.markLaunched(attempt, keeper))
+  deps.temporaryErrors.delete(run.id)
   await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
 }
 
@@ -137,6 +142,15 @@ function startEvent(number: number, attempt: NewAttempt): EventBody {
     ...(kind === 'compact' ? { makesRoom: true } : {}),
     ...(sandbox === undefined || sandbox === 'none' ? {} : { sandbox }),
   }
+}
+
+const SPACE_WAIT_MS = 5000
+
+async function waitForSpace(deps: DriveDeps, run: RunRecord, shortage: string): Promise<null> {
+  const until = new Date(deps.clock.now().getTime() + SPACE_WAIT_MS)
+  await deps.persist(() => deps.store.postponeRun(run.id, until, `${shortage}; continues automatically`))
+  deps.bus.publish(run.id)
+  return null
 }
 
 const BUSY_WAIT_MS = 250

@@ -49,6 +49,7 @@ export interface RunEngine {
   findSandbox: () => Promise<Status['sandbox']>
   /** Since when writes to the disk fail, and why; null if they work. */
   findStorageFailure: () => Status['cannotStore']
+  describeDisks: () => Status['disks']
   /** The limits and outages that runs wait for, and how much of each account's limits is used. */
   describeObstacles: () => Promise<Pick<Status, 'obstacles' | 'quotas' | 'paused'>>
 

@@ -156,6 +156,8 @@ export class Supervision {
         if (drained && end) await this.#storing
         if (this.#failure) throw this.#failure.error
         if (drained) await this.#storageFailureNotes.look()
+        const full = drained && !end ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
+        if (full !== null) await this.stop('disk-full', full)
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained) this.#deps.handling.leave(attempt.runId)
         if (drained) await this.#watchAndWait()

@@ -11,6 +11,7 @@ import type { LifecycleTrigger } from '../../core/session/lifecycle.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Write } from '../base/transaction.ts'
 import { admitRun } from './admit-run.ts'
+import { isCallAllowed } from './allowed-calls.ts'
 import { answerQuestion } from './answer-question.ts'
 import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import * as events from './events.ts'
@@ -32,8 +33,8 @@ export interface RunStore {
   listQuarantined: (since: Date, limit: number) => Promise<RunRecord[]>
   listStartable: (now: Date, limit: number, busy?: startable.Busy) => Promise<RunRecord[]>
   nextDueAt: (now: Date) => Promise<Date | null>
-  /** The run that a queued one waits for in its lane, if that run itself waits and has a reason. */
-  findWaitingAhead: (id: RunId) => Promise<{ id: RunId; why: string } | null>
+  /** The run that a queued one has to wait for; null if it is not another run. */
+  findAhead: (id: RunId) => Promise<startable.Ahead | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   settleQueued: (id: RunId, outcome: Outcome, at: Date, effects?: readonly RunEffect[]) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
@@ -60,6 +61,9 @@ export interface RunStore {
     at: Date,
   ) => Promise<QuestionRecord>
 
+  /** Whether a person has allowed this call for the rest of the session; see core/permission/same-call.ts. */
+  isCallAllowed: (id: SessionId, call: string) => Promise<boolean>
+
   getSession: (id: SessionId) => Promise<SessionRecord | null>
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
   listSessions: (query: sessions.SessionQuery) => Promise<Page<SessionRecord>>
@@ -84,7 +88,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     listQuarantined: (since, limit) => runs.listQuarantined(reader, since, limit),
     listStartable: (now, limit, busy) => startable.listStartable(reader, now, limit, busy),
     nextDueAt: (now) => startable.nextDueAt(reader, now),
-    findWaitingAhead: (id) => startable.findWaitingAhead(reader, id),
+    findAhead: (id) => startable.findAhead(reader, id),
     countRuns: () => runs.countRuns(reader),
     settleQueued: (id, outcome, at, effects) =>
       write((tx) => runs.settleQueued(tx, id, outcome, at, effects)),
@@ -101,6 +105,8 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
     answerQuestion: (runId, answer, by, at) => write((tx) => answerQuestion(tx, runId, answer, by, at)),
+
+    isCallAllowed: (id, call) => isCallAllowed(reader, id, call),
 
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),
