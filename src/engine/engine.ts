@@ -57,6 +57,8 @@ import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
 import { createTransfers } from './transfer/api.ts'
+import type { ProjectFile } from './trust/project.ts'
+import { Trust } from './trust/trust.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -108,6 +110,8 @@ export interface EngineInput {
   /** Paths that no agent at a tier may read, besides credentials and sockets. */
   hiddenPaths: readonly string[]
   settings: EngineSettings
+  /** Reads Reprise's own settings in a work directory. null: there are none. */
+  readProject: (workDir: string) => Promise<ProjectFile | null>
   purposes?: FurtherPurposes
 }
 
@@ -139,6 +143,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
+    trust: new Trust(given),
     mirrors: new Mirror(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
@@ -243,6 +248,10 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...jobs,
     ...createSessions(deps, { describeFollowUp }),
     ...createTransfers(deps),
+    inspectTrust: base.trust.inspectTrust,
+    listTrust: base.trust.listTrust,
+    decideTrust: base.trust.decideTrust,
+    revokeTrust: base.trust.revokeTrust,
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),

@@ -41,6 +41,7 @@ import { type Holder, lockHome } from './lock.ts'
 import type { EngineLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
 import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
+import { readProject } from './project.ts'
 import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
@@ -172,6 +173,7 @@ export async function compose({
       protectedPaths: protectedPathsOf([home, asked]),
       hiddenPaths: hiddenPathsOf(home),
       settings: engineSettings(config, readPrompts(config), watches),
+      readProject: async (workDir) => readProject(workDir),
       ...(purposes ? { purposes } : {}),
     })
     closers.push(engine.close)

@@ -45,6 +45,7 @@ import { createRunStore, type RunStore } from './runs/store.ts'
 import { readStats } from './stats.ts'
 import { type TierEffects, tierEffects } from './tiers/run-effects.ts'
 import { createTierStore, type TierStore } from './tiers/store.ts'
+import { createTrustStore, type TrustStore } from './trust/store.ts'
 import { watchListener } from './watches/cycle-deadlines.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
@@ -64,6 +65,7 @@ export type Store = RunStore &
   AccessStore &
   QueryStore &
   KeepStore &
+  TrustStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
@@ -137,6 +139,7 @@ export function createStore(
     ...createChangeStore(reader, write, changeListeners),
     ...createQueryStore(reader, write),
     ...createKeepStore(reader, group),
+    ...createTrustStore(reader, write),
     shrink: createShrink({
       write: (work) => group.enqueue(work),
       alone: (work) => writer.connection().execute(async () => work()),

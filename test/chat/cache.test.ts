@@ -63,6 +63,7 @@ it.each(VERSIONS)(
     await writeFile(join(world.workDir, 'CLAUDE.md'), 'Always answer briefly.\n')
     await configure({ command })
     await world.startDaemon()
+    await world.trust()
     const chat = await Chat.create(world, { instructions: 'Be kind.' })
     const turns = []
     for (const text of ['look here', 'and there', 'look again'])

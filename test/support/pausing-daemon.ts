@@ -82,6 +82,7 @@ const engine = createEngine({
   protectedPaths: [],
   hiddenPaths: [],
   settings: engineSettings(config, new Map(), watches),
+  readProject: async () => null,
 })
 setInterval(() => {}, 1000)
 await engine.open()

@@ -17,7 +17,7 @@ export const TAGS = {
   watches: 'Checks on a schedule or by event, and their cycles',
   'follow-ups': 'Prompts that a session is given at a later time',
   sessions: "The agents' sessions",
-  access: 'Tokens, sign-ins, and who did what',
+  access: 'Tokens, sign-ins, trust in directories, and who did what',
 } as const satisfies Readonly<Record<string, string>>
 export type Tag = keyof typeof TAGS
 

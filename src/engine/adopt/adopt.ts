@@ -15,7 +15,7 @@ import type { Clock } from '../../core/clock.ts'
 import { NothingToAdopt } from '../../store/conversations/adopt.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
-import { identifyDir } from '../path/check-request.ts'
+import { identifyDir } from '../base/work-dir.ts'
 import { assess, choose, PROBLEMS, type ReadableAgent } from './assess.ts'
 import { type FoundFile, listFound, newestFirst, pageOf, realDir } from './found.ts'
 

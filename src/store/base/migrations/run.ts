@@ -39,6 +39,7 @@ import { kept } from './0053-kept.ts'
 import { access } from './0056-access.ts'
 import { ends } from './0057-ends.ts'
 import { allowedCalls } from './0064-allowed-calls.ts'
+import { trust } from './0066-trust.ts'
 
 export interface Migration {
   number: number
@@ -82,6 +83,7 @@ export const MIGRATIONS: readonly Migration[] = [
   access,
   ends,
   allowedCalls,
+  trust,
 ]
 
 interface MigrationsTable {
