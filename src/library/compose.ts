@@ -16,6 +16,7 @@ import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { FurtherPurposes } from '../engine/purposes.ts'
+import { AGENT_SESSIONS } from '../engine/queries/stored-session.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openBrokerHost } from '../process/broker/host.ts'
 import { onePerDisk, openReserve, readDiskFree } from '../process/disk-free.ts'
@@ -163,6 +164,7 @@ export async function compose({
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       imports: join(home, 'imports'),
+      agentSessions: join(home, AGENT_SESSIONS),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({
