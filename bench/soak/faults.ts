@@ -8,6 +8,7 @@ import {
   existsSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -53,7 +54,9 @@ export class SoakClock {
 
   advance(ms: number): void {
     this.#aheadMs += Math.round(ms)
-    writeFileSync(this.#path, String(this.#aheadMs))
+    // Renamed, so that the daemon never reads a part of it.
+    writeFileSync(`${this.#path}.new`, String(this.#aheadMs))
+    renameSync(`${this.#path}.new`, this.#path)
   }
 
   /** A time of the machine as the daemon has it now: all stored times follow the clock when it is set. */
