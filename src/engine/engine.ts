@@ -269,7 +269,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
-      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.id))
+      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.spool))
       for (const { attempt } of left) {
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))

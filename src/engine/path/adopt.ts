@@ -28,14 +28,14 @@ export async function adoptAttempt(deps: AdoptDeps, run: RunRecord, left: Attemp
   try {
     await handling.enter(run.id)
     const attempt = await persist(() => store.takeOver(left, clock.now()))
-    const dir = processes.folderOf(attempt.id)
+    const dir = processes.folderOf(attempt.spool)
     if (await processes.revoke(dir)) {
       enforcement.release(dir)
       return await withdraw(deps, run, attempt)
     }
     const session = await store.getSession(attempt.sessionId)
     const adapter = await agents.adapterOf(run.agent, session?.runtimeId ?? '')
-    const keeper = attempt.process ?? (await processes.findKeeper(dir, attempt.id)) ?? GONE
+    const keeper = attempt.process ?? (await processes.findKeeper(dir, attempt.spool)) ?? GONE
     if (processes.isOfOther(keeper, dir)) return await leaveToOther(deps, run, attempt)
     if (attempt.process === null) await persist(() => store.markLaunched(attempt, keeper))
     log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')

@@ -98,14 +98,14 @@ async function start(
   deps.bus.publish(run.id)
   if (prepared.tornTranscript) await mendTranscript(deps, agent, attempt, prepared.tornTranscript)
   await prepared.beforeLaunch?.()
-  const dir = processes.folderOf(attempt.id)
+  const dir = processes.folderOf(attempt.spool)
   processes.prepare(dir, plan.input, plan.seed)
   const { workDir } = place
   const arranged = await enforcement.arrange({ run, attempt, dir, agent, runtime, plan, workDir, sandbox })
   const { gate, command, env, warnings } = arranged
   if (warnings.length > 0)
     await persist(() => store.addEvents(attempt, warnings.map(noteOf), deps.clock.now()))
-  const keeper = await processes.launch({ attemptId: attempt.id, dir, ...command, env, workDir })
+  const keeper = await processes.launch({ attemptId: attempt.spool, dir, ...command, env, workDir })
   await persist(() => store.markLaunched(attempt, keeper))
   await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
 }

@@ -110,7 +110,7 @@ async function endProcesses(
 ): Promise<number> {
   // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
   if (end.kind === 'exited') await processes.goneWithin([keeper], settings.killAfterMs)
-  const { strays, survivors } = await processes.endStrays(attempt.id, keeper, settings.killAfterMs)
+  const { strays, survivors } = await processes.endStrays(attempt.spool, keeper, settings.killAfterMs)
   if (survivors.length > 0) log.error({ attempt: attempt.id, survivors }, 'processes would not die')
   return end.strays + strays
 }

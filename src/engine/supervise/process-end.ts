@@ -70,7 +70,7 @@ export class ProcessEnd {
     const speaks = adapter.farewell(cause, addressee).messages.length > 0
     this.#ladder ??= this.#deps.processes
       .end({
-        attemptId: attempt.id,
+        attemptId: attempt.spool,
         keeper,
         farewell: () => this.sayFarewell(cause),
         farewellMs: speaks ? termAfterMs : 0,

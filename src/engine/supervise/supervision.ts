@@ -147,7 +147,7 @@ export class Supervision {
         const end = await this.#tail.end()
         // Processes that outlive their keeper can still write and act, so they are ended before the rest is read.
         if (end?.kind === 'lost') {
-          this.#strays += (await processes.endStrays(attempt.id, keeper, settings.killAfterMs)).strays
+          this.#strays += (await processes.endStrays(attempt.spool, keeper, settings.killAfterMs)).strays
         }
         const drained = await this.#ingest(end !== null)
         if (drained && end) await this.#storing

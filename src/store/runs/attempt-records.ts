@@ -6,9 +6,10 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
+import type { Binding } from '../../core/kept/binding.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../base/transaction.ts'
-import type { Keeper } from './process-records.ts'
+import type { Kept, Keeper } from './process-records.ts'
 import type { Done, RunSpend } from './records.ts'
 import type { SessionUpdate } from './session-records.ts'
 
@@ -35,6 +36,10 @@ export interface AttemptRecord {
   processId: ProcessId
   /** The keeper of its process; null: not known yet. */
   process: Keeper | null
+  /** The folder of its process, named after the first attempt in it. The name also marks the processes of the agent. */
+  spool: string
+  /** Its process may be kept after the turn. */
+  keepable: boolean
   /** The position in the spool of its process where its output begins. */
   spoolFrom: number
   /** The position up to which its output is read and stored. */
@@ -72,6 +77,8 @@ export type NewAttempt = Pick<
   Partial<Pick<AttemptRecord, 'epoch' | 'told' | 'kind' | 'runtime'>> & {
     /** Where its processes live; stored with the run. */
     sandbox?: SandboxName
+    /** What its process is started with, if the process may be kept. */
+    binding?: Binding | null
   }
 
 export interface AttemptEnding {
@@ -99,6 +106,8 @@ export interface AttemptEnding {
     | { kind: 'retry'; notBefore: Date; why: string; heldBy?: string | null }
     | { kind: 'pause'; why: string; heldBy?: string | null }
   events: readonly EventBody[]
+  /** The process does not end with the attempt: it is kept for the next turn. */
+  keep?: Kept | null
   /** The effects on features. */
   effects?: readonly RunEffect[]
   at: Date

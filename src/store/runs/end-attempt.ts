@@ -4,6 +4,7 @@ import type { Tx } from '../base/transaction.ts'
 import type { AttemptEnding } from './attempt-records.ts'
 import { countCacheUse } from './cache-totals.ts'
 import { appendEvents } from './events.ts'
+import { keepProcess } from './kept-processes.ts'
 import { sumOfAttempts } from './price-attempt.ts'
 import { endProcess } from './processes.ts'
 import { closeQuestions } from './questions.ts'
@@ -30,7 +31,8 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('state', '<>', 'ended')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${attempt.id}`)
-  await endProcess(tx, attempt, at)
+  if (ending.keep) await keepProcess(tx, attempt, ending.keep)
+  else await endProcess(tx, attempt, at)
   await closeQuestions(tx, attempt.id, at)
   await updateSession(tx, attempt, ending.session, ending.costUsd ?? 0, at)
   if (ending.cacheUse) await countCacheUse(tx, ending.cacheUse)
