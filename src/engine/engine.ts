@@ -33,6 +33,9 @@ import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
 import { Keeping } from './keep/keeping.ts'
+import { freeConversationsFirst, freeSessionsFirst } from './kept/free-first.ts'
+import { KeptProcesses } from './kept/kept.ts'
+import { Warming } from './kept/warm.ts'
 import { importArchive } from './mirror/import-archive.ts'
 import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
@@ -111,8 +114,8 @@ export interface RunningEngine extends Engine, QueryEngine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
   /**
-   * Starts nothing more, and detaches from all processes: the agents continue by themselves until an engine adopts
-   * them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
+   * Starts nothing more, ends the processes that wait for a turn, and detaches from the others: those agents continue
+   * by themselves until an engine adopts them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
    */
   close: (options?: { leaveRunning: boolean }) => Promise<void>
 }
@@ -151,7 +154,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     wakeDispatcher()
     noteRun(run)
   })
-  const deps = { ...base, nextPrompts, purposes, enforcement, approvals }
+  const deps = { ...base, nextPrompts, purposes, enforcement, approvals, kept: new KeptProcesses(base) }
 
   const keeping = new Keeping(deps)
   const noteRun = (run: RunRecord) => {
@@ -211,6 +214,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     const quiet = [timetable.close()]
     await dispatcher.close()
     if (!leaveRunning) await endRunning()
+    await warming.close()
+    await deps.kept.close()
     quiet.push(approvals.close(), timekeeping.close())
     await notifications.close()
     base.live.detachAll()
@@ -218,6 +223,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await keeping.close()
     await Promise.all(quiet)
     await Promise.allSettled(driving.keys())
+    // A turn may have ended meanwhile.
+    await deps.kept.close()
     await base.cooldowns.close()
   }
   let closed: Promise<void> | null = null
@@ -227,6 +234,15 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     cancelRun: runs.cancel,
     occupy: (place, work) => dispatcher.occupy(place, work),
   })
+  const warming = new Warming(deps)
+  const transfers = createTransfers(deps)
+  const conversations = createConversations(deps, {
+    describe: (run) => describeWhole(store, run),
+    wake: wakeDispatcher,
+    onDeleted: () => keeping.purge(),
+    stop: (id) => stop(id, 'cancelled', 'cancelled'),
+    endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
+  })
   const listApprovals = async () => (await approvals.list()).map(describeEscalation)
   const describeObstacles = () => base.obstacles.describe()
 
@@ -234,8 +250,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...runs,
     ...jobs,
     ...createSessions(deps, { describeFollowUp }),
-    ...createTransfers(deps),
-    deleteSession: (id) => keeping.deleteSession(id),
+    ...transfers,
+    ...freeSessionsFirst(deps, { ...transfers, deleteSession: (id) => keeping.deleteSession(id) }),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
     ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
@@ -250,13 +266,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       nudge: (id) => base.live.get(id)?.nudge(),
       requireRun: (id) => requireRun(store, id),
     }),
-    ...createConversations(deps, {
-      describe: (run) => describeWhole(store, run),
-      wake: wakeDispatcher,
-      onDeleted: () => keeping.purge(),
-      stop: (id) => stop(id, 'cancelled', 'cancelled'),
-      endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
-    }),
+    ...conversations,
+    ...freeConversationsFirst(deps, conversations),
+    warmConversation: (id, request) => warming.warm(id, request),
 
     open: async () => {
       await timekeeping.open()
@@ -270,7 +282,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
       for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.spool))
-      for (const { attempt } of left) {
+      for (const { attempt, process } of left) {
+        if (attempt === null) await deps.kept.adopt(process)
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
       }
@@ -298,6 +311,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       return current && { since: current.since.toISOString(), why: current.why }
     },
     describeObstacles,
+    listKept: () => deps.kept.list(),
     getChain: async (id) => {
       const chain = await readChain(deps, id, (run) => describeWhole(store, run))
       if (chain) return chain

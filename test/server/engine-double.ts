@@ -108,6 +108,8 @@ export function createEngineDouble(): EngineDouble {
     listQuarantined: async () => [],
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
     findSandbox: async () => ({ kind: 'none', problems: [], advice: null }),
+    warmConversation: async () => ({ warm: true }),
+    listKept: () => [],
     findStorageFailure: () => null,
     describeObstacles: async () => ({ obstacles: [], quotas: [], paused: [] }),
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),

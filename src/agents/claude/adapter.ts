@@ -17,6 +17,7 @@ import { CLAUDE_PRICING } from './pricing.ts'
 import { probeClaude } from './probe.ts'
 import { readClaudeScheduling } from './scheduling.ts'
 import { inspectClaudeTranscript } from './transcript.ts'
+import { readClaudeStartFiles, staysClaudeQuiet } from './waiting.ts'
 
 export const claudeAdapter: AgentAdapter = {
   name: 'claude',
@@ -35,6 +36,7 @@ export const claudeAdapter: AgentAdapter = {
   account: claudeAccount,
   plan: planClaude,
   prompt: userMessage,
+  waiting: { readStartFiles: readClaudeStartFiles, staysQuiet: staysClaudeQuiet },
   describeTool: describeClaudeTool,
   readScheduling: readClaudeScheduling,
   output: { stateful: false, parseLine: parseClaudeLine },

@@ -38,9 +38,9 @@ export function planClaude(input: PlanInput): Plan {
   if (options) args.push(...optionArgs(options))
   args.push(...input.extraArgs)
 
-  const messages = [userMessage(input.promptId, input.prompt)]
   const gated = permissions === 'ask-all' || input.gated ? '*' : SCHEDULING_TOOLS.join('|')
-  messages.unshift(initialize(gated, options ? systemPromptOf(options) : {}))
+  const messages = [initialize(gated, options ? systemPromptOf(options) : {})]
+  if (input.prompt !== null) messages.push(userMessage(input.promptId, input.prompt))
   return { args, input: messages }
 }
 

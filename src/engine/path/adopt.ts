@@ -1,7 +1,7 @@
 /**
  * Recovery: adopts an attempt that another daemon left open. A new fence shuts that daemon out; then the path continues
  * from the stored state. If the agent was never started, its keeper is prevented from starting it and the run is queued
- * again.
+ * again. So it is if the turn was to be given to a kept process and never was; that process is ended.
  */
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { Handling } from '../../process/handling.ts'
@@ -11,6 +11,7 @@ import type { Store } from '../../store/store.ts'
 import { GONE, type Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import { type AttendDeps, attend } from './attend.ts'
+import { joinedProcess } from './trace.ts'
 import { type EndRunDeps, giveUp, leaveToOther, withdraw } from './end-run.ts'
 
 export type AdoptDeps = AttendDeps &
@@ -19,7 +20,7 @@ export type AdoptDeps = AttendDeps &
     agents: Pick<AgentRegistry, 'adapterOf' | 'find'>
     enforcement: Pick<Enforcement, 'openGate' | 'release'>
     handling: Pick<Handling, 'enter' | 'leave'>
-    processes: Pick<Processes, 'folderOf' | 'revoke' | 'findKeeper' | 'isOfOther' | 'isAlive' | 'lastWriteOf'>
+    processes: Pick<Processes, 'folderOf' | 'revoke' | 'findKeeper' | 'isOfOther' | 'isAlive' | 'lastWriteOf' | 'hasMessage'>
   }
 
 /** Never rejects. */
@@ -33,10 +34,15 @@ export async function adoptAttempt(deps: AdoptDeps, run: RunRecord, left: Attemp
       enforcement.release(dir)
       return await withdraw(deps, run, attempt)
     }
-    const session = await store.getSession(attempt.sessionId)
-    const adapter = await agents.adapterOf(run.agent, session?.runtimeId ?? '')
     const keeper = attempt.process ?? (await processes.findKeeper(dir, attempt.spool)) ?? GONE
     if (processes.isOfOther(keeper, dir)) return await leaveToOther(deps, run, attempt)
+    const session = await store.getSession(attempt.sessionId)
+    const adapter = await agents.adapterOf(run.agent, session?.runtimeId ?? '')
+    const { id: promptName } = adapter.prompt(attempt.promptId, [], attempt)
+    if (joinedProcess(attempt) && !processes.hasMessage(dir, promptName)) {
+      await processes.endStrays(attempt.spool, keeper, deps.settings.killAfterMs)
+      return await withdraw(deps, run, attempt)
+    }
     if (attempt.process === null) await persist(() => store.markLaunched(attempt, keeper))
     log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
     const goneSince = processes.isAlive(keeper) ? null : await processes.lastWriteOf(dir)

@@ -3,7 +3,7 @@
  * files are restored from their mirror. The result is everything that an attempt needs, derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
-import type { Plan, Runtime } from '../../agents/adapter.ts'
+import type { Plan, PlanInput, Runtime } from '../../agents/adapter.ts'
 import { type AgentRegistry, type ConfiguredAgent, factsOf } from '../../agents/registry.ts'
 import { AttemptId, SessionId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -16,6 +16,7 @@ import type { Place } from '../../core/resume/place.ts'
 import { findRuntimeChange } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../../store/base/transaction.ts'
 import type { AttemptRecord, NewAttempt } from '../../store/runs/attempt-records.ts'
+import type { KeptProcess } from '../../store/runs/process-records.ts'
 import type { RunRecord, Sent } from '../../store/runs/records.ts'
 import type { NewSession, SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
@@ -41,7 +42,10 @@ export interface Prepared {
   agent: ConfiguredAgent
   runtime: Runtime
   place: Place
+  planInput: PlanInput
   plan: Plan
+  /** The process that waits in the session that would be resumed, whether or not it is. */
+  kept: KeptProcess | null
   attempt: NewAttempt
   newSession: NewSession | null
   /** The transcript to repair before the agent resumes it. */
@@ -72,7 +76,7 @@ export async function prepareAttempt(
   const workDir = await realWorkDir(run.workDir)
   const place = { workDir, workDirId: await identifyDir(workDir) }
   const pinned = session && (await readPin(deps, run, session, { epoch: context.sessionEpoch, place }))
-  if (pinned?.pin.holder?.kind === 'lease') return 'busy'
+  if (pinned?.pin.holder?.kind === 'lease' || pinned?.kept?.state === 'starting') return 'busy'
 
   const earlier = await readEarlierAttempts(store, run, context.sameTask)
   const attempts = await store.listAttempts(run.id)
@@ -103,25 +107,28 @@ export async function prepareAttempt(
   if (!used) throw new Error('a resumed attempt without a session')
   const attempt = createAttempt(context, decided, { session: used, runtime, promptRecorded, now })
   const gated = isGated(settings, purpose.rulesOf(run), run) && canBeHeld(runtime)
+  const planInput: PlanInput = {
+    runtime,
+    decision,
+    agentSessionId: used.agentSessionId,
+    promptId: attempt.promptId,
+    prompt: texts.prompt,
+    model: run.model ?? agent.model,
+    permissions: run.request.permissions,
+    gated,
+    tier: purpose.planAgent(run),
+    maxTurns: turnsForNext(run.request, countTurnLimits(run, attempts)),
+    maxBudgetUsd: (await readBudgetLeft(purpose, run)) ?? run.request.maxBudgetUsd,
+    extraArgs: agent.args,
+    options: purpose.agentOptions(run),
+  }
   return {
     agent,
     runtime,
     place,
-    plan: agent.adapter.plan({
-      runtime,
-      decision,
-      agentSessionId: used.agentSessionId,
-      promptId: attempt.promptId,
-      prompt: texts.prompt,
-      model: run.model ?? agent.model,
-      permissions: run.request.permissions,
-      gated,
-      tier: purpose.planAgent(run),
-      maxTurns: turnsForNext(run.request, countTurnLimits(run, attempts)),
-      maxBudgetUsd: (await readBudgetLeft(purpose, run)) ?? run.request.maxBudgetUsd,
-      extraArgs: agent.args,
-      options: purpose.agentOptions(run),
-    }),
+    planInput,
+    plan: agent.adapter.plan(planInput),
+    kept: pinned?.kept ?? null,
     attempt,
     newSession,
     tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,

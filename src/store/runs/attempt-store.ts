@@ -41,7 +41,8 @@ export interface AttemptStore {
   /** Adds events that did not come from the agent's output. */
   addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
-  endAttempt: (ending: AttemptEnding) => Promise<void>
+  /** Returns the process of the attempt, if it is kept. */
+  endAttempt: (ending: AttemptEnding) => Promise<KeptProcess | null>
   /** Attempts that have ended without a price. */
   listUnpriced: () => Promise<AttemptRecord[]>
   /** Sets the price of an attempt; changes nothing if it has one. */
@@ -50,7 +51,7 @@ export interface AttemptStore {
   listOpenProcesses: () => Promise<OpenProcess[]>
   takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
   listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
-  /** The process that is kept for the session, if there is one. */
+  /** The process that is kept for the session, or is about to be started for it. */
   findKept: (sessionId: SessionId) => Promise<KeptProcess | null>
   /** null: the session is in use. */
   startKept: (process: NewKept) => Promise<KeptProcess | null>

@@ -22,23 +22,29 @@ import type { ProcessesTable } from './schema.ts'
 /** The process of an attempt that ends waits for the next turn. The caller has ended the attempt, guarded by its fence. */
 export async function keepProcess(
   tx: Tx,
-  { processId, sessionId, fence }: Pick<AttemptRecord, 'processId' | 'sessionId' | 'fence'>,
+  { processId, sessionId, runId, fence }: AttemptRecord,
   kept: Kept,
-): Promise<void> {
-  const { numUpdatedRows } = await tx
+): Promise<KeptProcess> {
+  const row = await tx
     .updateTable('processes')
-    .set({ state: 'kept', kept: JSON.stringify(kept) })
+    .set((eb) => ({
+      state: 'kept' as const,
+      kept: JSON.stringify(kept),
+      conversation_id: eb.selectFrom('runs').select('runs.conversation_id').where('runs.id', '=', runId),
+    }))
     .where('id', '=', processId)
     .where('fence', '=', fence)
     .where('state', '=', 'running')
+    .returningAll()
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw new OwnershipLost(`process ${processId}`)
+  if (!row) throw new OwnershipLost(`process ${processId}`)
   await tx
     .updateTable('leases')
     .set({ run_id: null })
     .where('session_id', '=', sessionId)
     .where('process_id', '=', processId)
     .execute()
+  return toKept(row)
 }
 
 /** Gives the process to a run. Throws `NotNow` if it is not kept any more. */
@@ -134,28 +140,17 @@ export async function endKept(tx: Tx, { id, sessionId, fence }: KeptProcess, at:
     .execute()
 }
 
-/** null: no process is kept for the session. */
+/** The process that is kept for the session, or is about to be started for it. */
 export async function findKept(db: Kysely<Tables>, sessionId: SessionId): Promise<KeptProcess | null> {
   const row = await db
     .selectFrom('leases')
     .innerJoin('processes', 'processes.id', 'leases.process_id')
     .selectAll('processes')
     .where('leases.session_id', '=', sessionId)
-    .where('processes.state', '=', 'kept')
+    .where('processes.state', 'in', ['starting', 'kept'])
+    .where('processes.kept', 'is not', null)
     .executeTakeFirst()
-  return row ? withConversation(db, toKept(row)) : null
-}
-
-async function withConversation(db: Kysely<Tables>, process: KeptProcess): Promise<KeptProcess> {
-  const run = await db
-    .selectFrom('attempts')
-    .innerJoin('runs', 'runs.id', 'attempts.run_id')
-    .select('runs.conversation_id')
-    .where('attempts.process_id', '=', process.id)
-    .orderBy('attempts.id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return { ...process, conversationId: run?.conversation_id ?? process.conversationId }
+  return row ? toKept(row) : null
 }
 
 interface Guarded {

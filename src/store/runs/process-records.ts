@@ -33,7 +33,7 @@ export interface ProcessRecord {
 export interface KeptProcess extends ProcessRecord {
   binding: Binding
   kept: Kept
-  /** The conversation whose turn it had last, or whose first turn it waits for. */
+  /** The conversation whose turn it had last, or was started ahead for. */
   conversationId: ConversationId | null
 }
 

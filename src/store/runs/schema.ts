@@ -148,7 +148,7 @@ export interface ProcessesTable {
   binding: string | null
   /** Set while it is kept: until when, and what it left. */
   kept: string | null
-  /** The conversation that it was started for, before there was a turn. */
+  /** Set once it was kept: the conversation whose turn it had last, or was started ahead for. */
   conversation_id: ConversationId | null
   started_at: number
   ended_at: number | null

@@ -96,10 +96,12 @@ export function createMemoryAdapter({
     hasCredentials: async () => true,
     account: () => ({ baseUrl: 'memory:', baseUrlSetting: 'none', connectsTo: null, identity: name }),
     plan: ({ runtime: _, decision, ...input }) => {
-      const start: Start = { ...input, resume: decision.kind === 'resume' }
+      const start: Start = { ...input, prompt: input.prompt ?? [], resume: decision.kind === 'resume' }
       const { promptId: id, prompt: texts } = input
-      return { args: [JSON.stringify(start)], input: [toMessage(id, { type: 'prompt', id, texts })] }
+      const prompts = texts === null ? [] : [toMessage(id, { type: 'prompt', id, texts })]
+      return { args: [JSON.stringify(start)], input: prompts }
     },
+    waiting: { readStartFiles: async () => transcripts.startFiles, staysQuiet: async () => transcripts.quiet },
     prompt: (id, texts) => toMessage(id, { type: 'prompt', id, texts }),
     describeTool,
     readScheduling: (tool, input) => {

@@ -115,7 +115,14 @@ export class MemoryProcesses implements Processes {
 
   deliver: Processes['deliver'] = async (dir, { id, line }) => this.#in(dir).feed(id, line)
   closeInput: Processes['closeInput'] = async (dir) => this.#in(dir).closeInput()
+  hasMessage: Processes['hasMessage'] = (dir, id) => this.#in(dir).wasGiven(id)
   poke: Processes['poke'] = () => {}
+
+  /** How much memory each process uses, and the machine has left. */
+  bytesEach = 100
+  memory = { availableBytes: 900, totalBytes: 1000, stalledPercent: 0 }
+  memoryOf: Processes['memoryOf'] = async () => this.bytesEach
+  readMemory: Processes['readMemory'] = async () => this.memory
 
   end: Processes['end'] = async ({ attemptId, keeper, farewell, farewellMs, killMs }) => {
     const process = this.of(attemptId)

@@ -9,7 +9,11 @@ import type { Outcome } from '../../../src/contract/outcome.ts'
 import type { MemoryTranscripts } from './transcripts.ts'
 
 /** What the agent was started with, as the adapter wrote it into its arguments. */
-export type Start = Omit<PlanInput, 'runtime' | 'decision'> & { resume: boolean }
+export type Start = Omit<PlanInput, 'runtime' | 'decision' | 'prompt'> & {
+  resume: boolean
+  /** Empty: it was started ahead of its first prompt. */
+  prompt: readonly string[]
+}
 
 /** A line that an agent reads from its input. */
 export type InputLine =
