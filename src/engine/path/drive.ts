@@ -142,7 +142,7 @@ async function findBinding(
 /** Takes the process that waits in the session. null: it cannot have this turn, and has been ended. */
 async function takeWaiting(
   { kept }: DriveDeps,
-  { agent, attempt, planInput, place, kept: found, outside }: Prepared,
+  { agent, attempt, planInput, place, kept: found, outsideTurns }: Prepared,
   binding: Binding | null,
 ) {
   if (!found) return null
@@ -152,7 +152,7 @@ async function takeWaiting(
     kind: attempt.kind ?? 'turn',
     binding,
     transcriptBytes: await readTranscriptBytes(agent, agentSessionId, place.workDir),
-    outsideTurns: outside?.turns.length ?? 0,
+    outsideTurns,
   })
 }
 

@@ -55,6 +55,8 @@ export interface Prepared {
   sent: Sent
   /** Turns that were made in the session outside Reprise and are not imported yet. */
   outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
+  /** How many of them there were before they were imported. */
+  outsideTurns: number
   /** Explanations of the start that the reason code does not contain. */
   notes: readonly string[]
   /** Stored in the transaction that starts the attempt; they may refuse the start. */
@@ -136,6 +138,7 @@ export async function prepareAttempt(
     beforeLaunch: texts.beforeLaunch,
     sent: texts.sent,
     outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,
+    outsideTurns: pinned?.outside.length ?? 0,
     notes: notesOn(decision, pinned, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
   }
 }

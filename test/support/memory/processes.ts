@@ -19,7 +19,8 @@ export class MemoryProcesses implements Processes {
   readonly #root: string
   readonly #transcripts: MemoryTranscripts
   readonly #byAttempt = new Map<string, MemoryProcess>()
-  readonly #scripts: Script[] = []
+  /** What the agents that are started next do. */
+  readonly scripts: Script[] = []
   #launchFailure: string | null = null
 
   /** `root` is where the folders would be; only guards are really put there. */
@@ -30,7 +31,7 @@ export class MemoryProcesses implements Processes {
 
   /** What the next agents that are started do, one after the other. */
   play(...scripts: Script[]): void {
-    this.#scripts.push(...scripts)
+    this.scripts.push(...scripts)
   }
 
   failLaunch(message: string): void {
@@ -81,7 +82,7 @@ export class MemoryProcesses implements Processes {
     const process = this.of(attemptId)
     if (!process.claimed) {
       const start: Start = JSON.parse(args[0] ?? '')
-      process.run(this.#scripts.shift() ?? answers('done'), start, this.#transcripts)
+      process.run(this.scripts.shift() ?? answers('done'), start, this.#transcripts)
     }
     return process.identity
   }

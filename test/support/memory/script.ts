@@ -175,6 +175,16 @@ export const answers =
     return agent.leave()
   }
 
+/** Answers every prompt that it is given with "to" and the prompt, until it is told to leave. */
+export const answersAll: Script = async (agent) => {
+  for (let texts = await agent.takePrompt(); texts !== null; texts = await agent.takePrompt()) {
+    agent.print({ type: 'session-start', agentSessionId: agent.start.agentSessionId })
+    agent.callModel()
+    agent.finish(`to ${texts.at(-1)}`, { costUsd: 1 })
+  }
+  return 0
+}
+
 /** Takes the prompt, calls the model, and ends without a result. */
 export const dies =
   (exitCode: number): Script =>
