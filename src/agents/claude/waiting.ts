@@ -1,7 +1,7 @@
 /**
  * What a process of Claude Code that waits for another turn does not notice, or does by itself.
  *
- * It reads settings, instructions, agents, commands, skills and the list of MCP servers when it starts. And its scheduler
+ * It reads settings, instructions, its own memory, agents, commands, skills and the list of MCP servers when it starts. And its scheduler
  * carries out the tasks that the session or the directory has.
  */
 import { createHash } from 'node:crypto'
@@ -11,13 +11,14 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { Env } from '../adapter.ts'
 import { configDirOf } from './config-dir.ts'
-import { locateClaudeSession } from './locate.ts'
-import { isRecord } from './wire.ts'
+import { locateClaudeSession, slugOf } from './locate.ts'
+import { isRecord, type Json } from './wire.ts'
 
 const MANAGED = '/etc/claude-code'
-const INSTRUCTIONS = ['CLAUDE.md', 'CLAUDE.local.md']
+const INSTRUCTIONS = ['CLAUDE.md', 'CLAUDE.local.md', 'AGENTS.md']
 const SETTINGS = ['settings.json', 'settings.local.json']
-const FOLDERS = ['agents', 'commands', 'skills', 'rules', 'output-styles', 'plugins']
+const FOLDERS = ['agents', 'commands', 'skills', 'rules', 'output-styles']
+const PLUGINS = ['installed_plugins.json', 'known_marketplaces.json']
 const SCHEDULE = join('.claude', 'scheduled_tasks.json')
 
 export async function readClaudeStartFiles(env: Env, workDir: string): Promise<string> {
@@ -26,10 +27,13 @@ export async function readClaudeStartFiles(env: Env, workDir: string): Promise<s
   const files = [
     ...[config, MANAGED].flatMap((dir) => inDir(dir, [...INSTRUCTIONS, ...SETTINGS])),
     ...inDir(MANAGED, ['managed-settings.json', 'managed-mcp.json']),
+    ...inDir(join(config, 'plugins'), PLUGINS),
     ...upwards.flatMap((dir) => inDir(dir, [...INSTRUCTIONS, '.mcp.json', SCHEDULE])),
     ...upwards.flatMap((dir) => inDir(join(dir, '.claude'), [...INSTRUCTIONS, ...SETTINGS])),
   ]
   const folders = [config, ...upwards.map((dir) => join(dir, '.claude'))].flatMap((dir) => inDir(dir, FOLDERS))
+  const slug = slugOf(workDir)
+  if (slug !== null) folders.push(join(config, 'projects', slug, 'memory'))
   const imported = await listImported(files.filter((file) => file.endsWith('.md')))
   const found = [
     ...(await Promise.all([...files, ...imported].map(stampOf))),
@@ -89,19 +93,24 @@ async function readServers(env: Env, workDir: string): Promise<string> {
   const file = env.CLAUDE_CONFIG_DIR
     ? join(env.CLAUDE_CONFIG_DIR, '.claude.json')
     : join(env.HOME || homedir(), '.claude.json')
+  const value = parse(await readFile(file, 'utf8').catch(() => ''))
+  const projects = isRecord(value.projects) ? value.projects : {}
+  const project = isRecord(projects[workDir]) ? projects[workDir] : {}
+  return JSON.stringify([value.mcpServers ?? {}, project.mcpServers ?? {}])
+}
+
+function parse(text: string): Json {
   try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
-    const projects = isRecord(value) && isRecord(value.projects) ? value.projects : {}
-    const project = isRecord(projects[workDir]) ? projects[workDir] : {}
-    return JSON.stringify([isRecord(value) ? value.mcpServers : null, project.mcpServers])
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : {}
   } catch {
-    return ''
+    return {}
   }
 }
 
 /** A longer transcript is not searched; its session may have a schedule. */
 const MAX_SEARCHED_BYTES = 64 << 20
-const PLANNING = ['"name":"CronCreate"', '"name":"ScheduleWakeup"']
+const PLANNING: ReadonlySet<unknown> = new Set(['CronCreate', 'ScheduleWakeup'])
 
 /**
  * On resume the CLI restores the tasks that the transcript shows, and it carries out those in the directory's own file.
@@ -114,5 +123,24 @@ export async function staysClaudeQuiet(agentSessionId: string, env: Env, workDir
   if (!found) return true
   if (found.size > MAX_SEARCHED_BYTES) return false
   const transcript = await readFile(files.transcript)
-  return !PLANNING.some((planning) => transcript.includes(planning))
+  return ![...PLANNING].some((tool) => linesWith(transcript, `"name":"${tool}"`).some(plansTask))
+}
+
+function linesWith(transcript: Buffer, text: string): string[] {
+  const lines: string[] = []
+  for (let at = transcript.indexOf(text); at !== -1; ) {
+    const newline = transcript.indexOf(0x0a, at)
+    const end = newline === -1 ? transcript.length : newline
+    lines.push(transcript.toString('utf8', transcript.lastIndexOf(0x0a, at) + 1, end))
+    at = transcript.indexOf(text, end)
+  }
+  return lines
+}
+
+/** The line records a call of one of these tools. Other lines list the tools that the model was offered. */
+function plansTask(line: string): boolean {
+  const { type, message } = parse(line)
+  const content =
+    type === 'assistant' && isRecord(message) && Array.isArray(message.content) ? message.content : []
+  return content.some((block) => isRecord(block) && block.type === 'tool_use' && PLANNING.has(block.name))
 }
