@@ -90,6 +90,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     processes: openHost(spool),
     handling: new Handling(join(folder, 'handling')),
     storageFailures,
+    agents,
     purposes: { of: () => purpose },
     nextPrompts: {
       takeOver: () => null,

@@ -7,7 +7,7 @@ import {
   Outlet,
   useRouterState,
 } from '@tanstack/react-router'
-import { JOB_FILTERS, type JobsSearch } from './pages/jobs-search.ts'
+import { textsIn } from './data/address.ts'
 import { Now } from './pages/now.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { ErrorBox } from './parts/base.tsx'
@@ -42,38 +42,34 @@ const root = createRootRoute({
   ),
 })
 
-const page = <Path extends string>(path: Path, load: () => Promise<Record<string, unknown>>, name: string) =>
+/** `filters` are the parts of the query that the page uses. */
+const page = <Path extends string>(
+  path: Path,
+  load: () => Promise<Record<string, unknown>>,
+  name: string,
+  ...filters: readonly string[]
+) =>
   createRoute({
     getParentRoute: () => root,
     path,
+    validateSearch: textsIn(...filters),
     component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name as never),
   })
 
 const routes = [
   createRoute({ getParentRoute: () => root, path: '/', component: Now }),
   createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignIn }),
-  page('/runs/$id', () => import('./pages/run.tsx'), 'RunPage'),
-  page('/conversations', () => import('./pages/conversations.tsx'), 'Conversations'),
+  page('/runs/$id', () => import('./pages/run.tsx'), 'RunPage', 'view'),
+  page('/conversations', () => import('./pages/conversations.tsx'), 'Conversations', 'q'),
   page('/conversations/$id', () => import('./pages/conversation.tsx'), 'ConversationPage'),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/jobs',
-    validateSearch: (search: Record<string, unknown>): JobsSearch => ({
-      ...(JOB_FILTERS.some(({ state }) => state === search.state)
-        ? { state: search.state as NonNullable<JobsSearch['state']> }
-        : {}),
-      ...(typeof search.q === 'string' && search.q !== '' ? { q: search.q } : {}),
-      ...(typeof search.sort === 'string' ? { sort: search.sort } : {}),
-    }),
-    component: lazyRouteComponent(() => import('./pages/jobs.tsx'), 'Jobs'),
-  }),
-  page('/jobs/$id', () => import('./pages/job.tsx'), 'JobPage'),
+  page('/jobs', () => import('./pages/jobs.tsx'), 'Jobs', 'state', 'q', 'sort'),
+  page('/jobs/$id', () => import('./pages/job.tsx'), 'JobPage', 'view'),
   page('/watches', () => import('./pages/watches.tsx'), 'Watches'),
   page('/watches/$id', () => import('./pages/watch.tsx'), 'WatchPage'),
   page('/cycles/$id', () => import('./pages/cycle.tsx'), 'CyclePage'),
-  page('/sessions', () => import('./pages/sessions.tsx'), 'Sessions'),
+  page('/sessions', () => import('./pages/sessions.tsx'), 'Sessions', 'q', 'status'),
   page('/sessions/$id', () => import('./pages/session.tsx'), 'SessionPage'),
-  page('/costs', () => import('./pages/costs.tsx'), 'Costs'),
+  page('/costs', () => import('./pages/costs.tsx'), 'Costs', 'days', 'show'),
   page('/machine', () => import('./pages/machine.tsx'), 'Machine'),
 ]
 

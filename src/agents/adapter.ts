@@ -220,6 +220,14 @@ export interface AgentAdapter {
   classify: (exit: Exit) => Outcome
   /** The message that answers a question or permission request of the agent. */
   answer: (ask: EventOf<'permission-ask'> | EventOf<'question-ask'>, answer: ToolAnswer) => Message
+  /**
+   * How the agent is told, in the middle of a turn, what a compaction may have made it forget. It asks (`reminder-ask`) before it
+   * reports the `compaction`. null: it cannot be told before its next message.
+   */
+  reminder: {
+    maxChars: number
+    answer: (ask: EventOf<'reminder-ask'>, texts: readonly string[]) => Message
+  } | null
   /** The shutdown messages for the agent before it is ended: after its turn (`done`), or in the middle of it. */
   farewell: (
     cause: StopCause | 'done',

@@ -129,6 +129,10 @@ export class AgentRegistry {
     return runtime
   }
 
+  listSimulated(): string[] {
+    return [...this.#agents.values()].filter(({ simulated }) => simulated).map(({ name }) => name)
+  }
+
   async describe(): Promise<Agent[]> {
     return Promise.all([...this.#agents.values()].map((agent) => this.#describe(agent)))
   }

@@ -87,6 +87,9 @@ export function createClient(options: ClientOptions): Client {
   return createCalls(connectHttp(options))
 }
 
+/** The URL and the options are passed on; a caller may replace `globalThis.fetch` later. */
+const builtInFetch: Fetch = (url, init) => globalThis.fetch(url, init as RequestInit)
+
 /** How the calls reach an engine: over HTTP, or in the same process. */
 export interface Connection {
   request: Request
@@ -94,7 +97,7 @@ export interface Connection {
   streams: StreamCalls
 }
 
-export function connectHttp({ fetch = globalThis.fetch, locate, ...given }: ClientOptions): Connection {
+export function connectHttp({ fetch = builtInFetch, locate, ...given }: ClientOptions): Connection {
   let endpoint: Endpoint = given
   const { request, open } = createRequest(fetch, () => endpoint)
   const streams = streamCalls({

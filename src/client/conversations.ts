@@ -18,7 +18,7 @@ import { type KeyOptions, keyed, type PageOptions, type Request } from './reques
 
 export interface ConversationCalls {
   createConversation: (request: CreateConversation) => Promise<Conversation>
-  listConversations: (options?: PageOptions) => Promise<Page<Conversation>>
+  listConversations: (options?: PageOptions & { q?: string | undefined }) => Promise<Page<Conversation>>
   getConversation: (id: string) => Promise<ConversationDetail>
   updateConversation: (id: string, change: UpdateConversation) => Promise<UpdatedConversation>
   /** Describes the effect of a move to that directory without changing anything. */

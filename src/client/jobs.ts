@@ -4,7 +4,7 @@ import type { CheckpointDiff } from '../contract/checkpoint.ts'
 import type { CreateJob, UpdateJob } from '../contract/create-job.ts'
 import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
-import type { Job, JobDetail, JobState } from '../contract/job.ts'
+import type { Job, JobDetail, JobFilters, JobState } from '../contract/job.ts'
 import type { RunDetail } from '../contract/run.ts'
 import type { FollowOptions } from './follow.ts'
 import { type KeyOptions, keyed, type Open, type PageOptions, type Request } from './request.ts'
@@ -13,7 +13,7 @@ type WaitOptions = Pick<FollowOptions, 'signal' | 'retryForMs'>
 
 export interface JobCalls {
   createJob: (request: CreateJob, options?: KeyOptions) => Promise<Job>
-  listJobs: (options?: PageOptions & { state?: JobState | undefined }) => Promise<Page<Job>>
+  listJobs: (options?: PageOptions & JobFilters) => Promise<Page<Job>>
   getJob: (id: string) => Promise<JobDetail>
   /** A job that is paused for its budget continues if the new one is not used up. */
   updateJob: (id: string, change: UpdateJob) => Promise<Job>

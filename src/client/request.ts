@@ -28,13 +28,29 @@ export interface KeyOptions {
 export const keyed = ({ idempotencyKey }: KeyOptions = {}) =>
   idempotencyKey ? { headers: { 'idempotency-key': idempotencyKey } } : {}
 
-export type Fetch = typeof globalThis.fetch
+/** The part of a response that is used here. */
+export type Answer = Pick<Response, 'ok' | 'status' | 'url' | 'json' | 'body'>
+
+/** The part of `fetch` that is used here; the built-in one fits. */
+export type Fetch = (
+  url: URL,
+  init: {
+    method: string
+    headers: Record<string, string>
+    body?: string | Bytes
+    duplex?: 'half'
+    signal?: AbortSignal
+  },
+) => Promise<Answer>
+
+/** The content of a file. */
+type Bytes = ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer>
 
 export interface SendOptions {
   accept?: string
   signal?: AbortSignal | undefined
   /** A file as the body. */
-  bytes?: ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer>
+  bytes?: Bytes
 }
 
 /** The arguments of an operation; they can be omitted if nothing is required. */
@@ -83,26 +99,32 @@ async function send(
   id: OperationId,
   { params = {}, query = {}, headers = {}, body }: Parts,
   { accept, signal, bytes }: SendOptions = {},
-): Promise<Response> {
+): Promise<Answer> {
   const { method, path } = splitPath(id)
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const url = new URL(filled, endpoint.url)
   for (const [name, value] of defined(query)) url.searchParams.set(name, String(value))
-  const sent = new Headers({ ...credentials(endpoint), ...(accept && { accept }) })
-  for (const [name, value] of defined(headers)) sent.set(name, String(value))
-  if (body !== undefined) sent.set('content-type', 'application/json')
-  if (bytes !== undefined) sent.set('content-type', 'application/gzip')
+  const sent: Record<string, string> = {
+    ...(NEEDS_NO_TOKEN.has(id) ? {} : credentials(endpoint)),
+    ...(accept && { accept }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(bytes !== undefined && { 'content-type': 'application/gzip' }),
+  }
+  for (const [name, value] of defined(headers)) sent[name] = String(value)
   const response = await reach(fetch, url, {
     method,
     headers: sent,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     // A stream can only be sent if the response is not read before its end.
-    ...(bytes === undefined ? {} : { body: bytes, duplex: 'half' }),
+    ...(bytes === undefined ? {} : { body: bytes, duplex: 'half' as const }),
     ...(signal ? { signal } : {}),
   })
   if (!response.ok) throw await refusal(response)
   return response
 }
+
+/** These are sent without credentials: whoever answers them is not known yet, or they are what gives a browser its own. */
+const NEEDS_NO_TOKEN: ReadonlySet<OperationId> = new Set<OperationId>(['getHealth', 'signIn'])
 
 /** As PAGE_KEY_HEADER in contract/access.ts, which imports zod. */
 const PAGE_KEY_HEADER = 'x-reprise-page'
@@ -115,11 +137,11 @@ const credentials = ({ token, pageKey }: Endpoint): Record<string, string> => ({
 const defined = (values: Readonly<Record<string, unknown>>) =>
   Object.entries(values).filter(([, value]) => value !== undefined)
 
-async function reach(fetch: Fetch, url: URL, init: RequestInit): Promise<Response> {
+async function reach(fetch: Fetch, url: URL, init: Parameters<Fetch>[1]): Promise<Answer> {
   try {
     return await fetch(url, init)
   } catch (cause) {
-    if (init.signal?.aborted) throw cause
+    if (init.signal?.aborted || cause instanceof RepriseError) throw cause
     throw unreachable(url.origin, cause)
   }
 }
@@ -131,7 +153,7 @@ export function unreachable(where: string, cause?: unknown): RepriseError {
   })
 }
 
-async function refusal(response: Response): Promise<RepriseError> {
+async function refusal(response: Answer): Promise<RepriseError> {
   const body = (await response.json().catch(() => null)) as Partial<ErrorBody> | null
   const error = body?.error
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') {

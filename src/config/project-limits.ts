@@ -11,6 +11,8 @@ import { problemAt, type Source } from './source.ts'
 
 const HOME_ONLY = [
   ['server', 'host'],
+  ['server', 'publicUrl'],
+  ['server', 'trustedProxies'],
   ['store', 'url'],
   ['agents', '*', 'command'],
   ['agents', '*', 'args'],

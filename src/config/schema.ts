@@ -21,6 +21,16 @@ const server = z.strictObject({
   port: wholeNumber('Port the daemon listens on; 0 chooses a free one.', { min: 0, max: 65_535 }).prefault(
     7717,
   ),
+  publicUrl: setting(
+    z.url({ protocol: /^https?$/ }).refine((address) => new URL(address).pathname === '/'),
+    'an address such as https://reprise.example.org, without a path',
+    'Address by which browsers reach the daemon through a proxy. Links for other devices use it.',
+  ).optional(),
+  trustedProxies: setting(
+    z.array(z.union([z.ipv4(), z.ipv6()])),
+    'a list of IP addresses',
+    'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed, such as 127.0.0.1.',
+  ).prefault([]),
 })
 
 const store = z.strictObject({

@@ -32,7 +32,10 @@ export const Token = z
     scope: Scope,
     createdAt: z.iso.datetime(),
     lastUsedAt: z.iso.datetime().nullable(),
-    lastUsedFrom: z.string().nullable().describe('The address from which it was used last.'),
+    lastUsedFrom: z
+      .string()
+      .nullable()
+      .describe('The address from which it was used last; null: over the Unix socket, or never.'),
     expiresAt: z.iso.datetime().nullable(),
     current: z.boolean().describe('The token of this request.'),
   })
@@ -74,6 +77,10 @@ export const SignInLink = z
     url: z
       .string()
       .describe('Opens the dashboard, once. The secret is after the #, so that it reaches no log.'),
+    publicUrl: z
+      .string()
+      .nullable()
+      .describe('The same link through the proxy (`server.publicUrl`); null: there is none.'),
     expiresAt: z.iso.datetime(),
   })
   .meta({ id: 'SignInLink' })
@@ -101,7 +108,10 @@ export const AuditEntry = z
     at: z.iso.datetime(),
     tokenId: TokenId.schema.nullable(),
     who: z.string().describe('The name of the token.'),
-    from: z.string().nullable().describe('The address from which the request came.'),
+    from: z
+      .string()
+      .nullable()
+      .describe('The address from which the request came; null: over the Unix socket.'),
     operation: z.string(),
     subject: z.string().nullable().describe('The id of what was changed or answered.'),
     summary: z.string().nullable().describe('What was decided, such as `allow`.'),

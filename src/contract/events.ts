@@ -150,6 +150,15 @@ export const EventBody = z.discriminatedUnion('type', [
       .describe('How much of each limit is used, between 0 and 1.'),
   }).describe('`status` is `allowed`, `allowed_warning` or `rejected`; only the last one means a wait.'),
   kind('compaction', { preTokens: z.number().optional(), postTokens: z.number().optional() }),
+  kind('reminder-ask', {
+    requestId: z.string(),
+    subAgent: z.literal(true).optional().describe('A sub-agent compacted its own context.'),
+  }).describe(
+    'The agent has compacted its session in the middle of a turn, and goes on when Reprise has answered.',
+  ),
+  kind('reminder', { requestId: z.string(), whole: z.boolean() }).describe(
+    'The agent was told its instructions and its task again. Not `whole`: the task was shortened, and follows with the next message.',
+  ),
   kind('memory-clear', {}).describe('The agent has forgotten all that was said before (`/clear`).'),
   kind('background', {
     tasks: z.number().int(),

@@ -70,6 +70,9 @@ export interface ListQuery {
   cursor?: string | undefined
 }
 
+/** Each word must be found; case does not matter. */
+export const SearchText = z.string().max(200)
+
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),
@@ -87,5 +90,7 @@ export const DaemonFile = z.object({
   startedAt: z.iso.datetime(),
   /** Identifies the directory of the daemon, so that a copy of it is not taken for the home of that daemon. */
   homeId: z.string().optional(),
+  /** The Unix socket of the daemon, absolute or relative to the home. */
+  socket: z.string().optional(),
 })
 export type DaemonFile = z.infer<typeof DaemonFile>

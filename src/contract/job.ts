@@ -32,6 +32,21 @@ export const JobState = z
   )
 export type JobState = z.infer<typeof JobState>
 
+export const JOB_SORTS = ['newest', 'oldest', 'cost', 'time', 'attempts'] as const
+export const JobSort = z
+  .enum(JOB_SORTS)
+  .describe(
+    '`cost`, `time`, `attempts`: the highest first, by the runs that have ended. Jobs that have not ended come first with `time`.',
+  )
+export type JobSort = z.infer<typeof JobSort>
+
+/** Which jobs a list has, and in which order. */
+export interface JobFilters {
+  state?: JobState | undefined
+  q?: string | undefined
+  sort?: JobSort | undefined
+}
+
 export const ATTENTIONS = [
   'budget',
   'turn-limit',

@@ -10,7 +10,7 @@ import { FreshReason } from './run.ts'
 /** The purpose of a run, with a title for people. */
 export const Subject = z
   .object({
-    kind: z.enum(['job', 'conversation', 'cycle', 'run']),
+    kind: z.enum(['job', 'conversation', 'cycle', 'watch', 'run']),
     id: z.string(),
     title: z.string(),
   })
@@ -66,8 +66,10 @@ export type AtWork = z.infer<typeof AtWork>
 
 export const Parked = z
   .object({
-    kind: z.enum(['limit', 'outage', 'wait', 'queue', 'follow-up']),
-    id: z.string().describe('The id of the run or the follow-up.'),
+    kind: z.enum(['limit', 'outage', 'wait', 'queue', 'follow-up', 'schedule']),
+    id: z
+      .string()
+      .describe('The id of the run, the follow-up, or the watch that fires next by its schedule.'),
     subject: Subject,
     message: z.string().nullable(),
     until: z.iso.datetime().nullable().describe('When it continues; null: as soon as there is a free slot.'),
@@ -106,8 +108,11 @@ export type Failure = z.infer<typeof Failure>
 export const Overview = z
   .object({
     at: z.iso.datetime().describe("The daemon's time."),
+    simulated: z
+      .array(z.string())
+      .describe('Agents that talk to the simulator: what they cost is not paid to anybody.'),
     needsYou: z.array(NeedsYou).describe('The longest waiting first.'),
-    atWork: z.array(AtWork),
+    atWork: z.array(AtWork).describe('The longest working first.'),
     parked: z.array(Parked).describe('What continues first comes first.'),
     since: z.iso.datetime(),
     costs: z.array(CostRow).describe('Of the runs that ended since then.'),

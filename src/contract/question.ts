@@ -30,6 +30,12 @@ export const ToolResult = z
       .optional()
       .describe('The answers by the text of their questions: the chosen label, or any other text.'),
     decision: z.enum(['allow', 'deny']).optional(),
+    remember: z
+      .boolean()
+      .optional()
+      .describe(
+        'With `decision: allow`: do not ask again in this session for the same command, or the same tool on the same files. Rules still apply.',
+      ),
     message: z
       .string()
       .max(10_000)

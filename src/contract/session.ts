@@ -139,4 +139,5 @@ export interface SessionFilters {
   status?: SessionState | undefined
   agent?: string | undefined
   workDir?: string | undefined
+  q?: string | undefined
 }

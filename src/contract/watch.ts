@@ -117,12 +117,23 @@ export const CreateWatch = WatchDefinition.extend({
 }).meta({ id: 'CreateWatch' })
 export type CreateWatch = z.infer<typeof CreateWatch>
 
-export const UpdateWatch = WatchDefinition.partial()
-  .extend({
+const { workDir, prompt, ...optional } = WatchDefinition.shape
+type OrNull<Shape extends Readonly<Record<string, z.ZodType>>> = {
+  [Key in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Key]>>
+}
+const orNull = Object.fromEntries(
+  Object.entries(optional).map(([key, schema]) => [key, schema.nullable().optional()]),
+) as OrNull<typeof optional>
+
+export const UpdateWatch = z
+  .strictObject({
+    workDir: workDir.optional(),
+    prompt: prompt.optional(),
+    ...orNull,
     every: Every.optional(),
     paused: z.boolean().optional(),
   })
-  .meta({ id: 'UpdateWatch' })
+  .meta({ id: 'UpdateWatch', description: 'null removes a setting, so that its default applies.' })
 export type UpdateWatch = z.infer<typeof UpdateWatch>
 
 export const TriggerWatch = z

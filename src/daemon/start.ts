@@ -11,12 +11,14 @@ import type { DaemonFile } from '../contract/http.ts'
 import type { Engine } from '../engine/api.ts'
 import { systemClock } from '../library/clock.ts'
 import { type ComposeInput, compose } from '../library/compose.ts'
+import { type OpenSocket, openSocket } from '../library/daemon-socket.ts'
 import { watchHome } from '../library/home-watch.ts'
 import { readDaemonFile } from '../library/lock.ts'
 import { ensureToken } from '../library/token.ts'
 import { readVersion } from '../library/version.ts'
 import { createApp } from '../server/app.ts'
-import { type Listening, listen } from '../server/listen.ts'
+import { type Listening, listen, listenOnSocket } from '../server/listen.ts'
+import { connectionLimits } from './connection-limits.ts'
 
 export type CloseCause = 'asked' | 'home-gone'
 
@@ -42,6 +44,7 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
   const { home, log } = input
   const startedAt = systemClock.now().toISOString()
   const {
+    home: realHome,
     config,
     engine,
     changes,
@@ -57,6 +60,7 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
   if (exposure !== null) notices.push(`${exposure} ${KEEP_LOCAL}`)
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<CloseCause>()
   let server: Listening | null = null
+  let socket: OpenSocket | null = null
   const homeWatch = watchHome(home, () => {
     log.error({ home }, 'the home has been removed, renamed or replaced: stopping')
     void close('home-gone')
@@ -66,14 +70,14 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     closing ??= (async () => {
       homeWatch.stop()
       if (readDaemonFile(home)?.pid === process.pid) rmSync(join(home, 'daemon.json'), { force: true })
-      await server?.close()
+      await Promise.all([server?.close(), socket?.close()])
       await closeParts()
       setClosed(cause)
     })()
     return closing
   }
   try {
-    const { host, port } = config.server
+    const { host, port, publicUrl, trustedProxies } = config.server
     let url = ''
     const app = createApp({
       engine,
@@ -90,16 +94,30 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
       url: () => url,
       simulatorUrl,
       allowedHosts: [host],
+      publicUrl,
+      trustedProxies,
       log,
       onShutdown: () => void close(),
     })
-    server = await listen(app, { host, port })
+    const limits = connectionLimits()
+    server = await listen(app, { host, port, limits })
     url = server.url
     const homeId = identifyHome(home)
-    publish(home, { pid: process.pid, url, startedAt, ...(homeId === null ? {} : { homeId }) })
+    socket = await openSocket(
+      realHome,
+      (path) => listenOnSocket(app, path, limits),
+      readDaemonFile(home)?.socket,
+    )
+    publish(home, {
+      pid: process.pid,
+      url,
+      startedAt,
+      socket: socket.published,
+      ...(homeId === null ? {} : { homeId }),
+    })
     const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
-    const createSignInLink = async () => `${url}/sign-in#${(await access.createLink({})).code}`
+    const createSignInLink = async () => `${url}/sign-in#${(await access.createLink({}, null)).code}`
     return {
       url,
       engine,

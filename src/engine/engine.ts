@@ -330,7 +330,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
         deps,
         {
           describeRun: (run) => describeWhole(store, run),
-          readLiveCost: ({ id }) => base.live.get(id)?.read()?.costUsd ?? null,
+          readLive: ({ id }) => base.live.get(id)?.read() ?? null,
+          listSimulated: () => given.agents.listSimulated(),
           listApprovals,
           listJobs: jobs.listJobs,
           describeObstacles,

@@ -6,7 +6,7 @@ import { RepriseError } from '../contract/errors.ts'
 import { systemClock } from './clock.ts'
 import { closedError } from './closed.ts'
 import { type Composition, compose } from './compose.ts'
-import { type DaemonLink, findDaemon, locateDaemon } from './find-daemon.ts'
+import { type DaemonLink, daemonEndpoint, findDaemon, locateDaemon } from './find-daemon.ts'
 import { isHeldByDaemon } from './held.ts'
 import { watchHome } from './home-watch.ts'
 import { connectInProcess, type EngineConnection } from './in-process.ts'
@@ -94,9 +94,8 @@ function useDaemon({ url, pid }: DaemonLink, { home, cwd, daemon, onlyHere }: Re
     )
   }
   const token = locateDaemon(home)?.token ?? ''
-  const locate = async () => locateDaemon(home)
   return createReprise({
-    connection: endingStreams(connectHttp({ url, token, locate })),
+    connection: endingStreams(connectHttp(daemonEndpoint(home, { url, token }))),
     home,
     cwd,
     daemon: found,

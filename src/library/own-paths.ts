@@ -17,6 +17,7 @@ const NOT_FOR_AGENTS = [
   'config.yaml',
   'daemon.json',
   'daemon.log',
+  'daemon.sock',
   'reprise.db',
   'reprise.db-wal',
   'reprise.db-shm',

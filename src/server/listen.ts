@@ -1,9 +1,13 @@
-/** Serves the app on a port, and closes it so that no connection is left open. */
+/**
+ * Serves the app on a port and on a Unix socket, and closes it so that no connection is left open. Each has connections
+ * of its own to give away: callers of the port cannot keep those of the socket out.
+ */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { RepriseError } from '../contract/errors.ts'
 import type { App } from './app.ts'
+import { type ConnectionLimits, limitConnections } from './connections.ts'
 
 export interface Listening {
   url: string
@@ -14,8 +18,51 @@ export interface Listening {
 /** How long open requests may take to end when the server closes. */
 const GRACE_MS = 2000
 
-export async function listen(app: App, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const server = createServer(getRequestListener(app.fetch, { errorHandler: answerBadRequest }))
+export interface ServerLimits extends ConnectionLimits {
+  /** How long a connection may take to send the headers of a request. */
+  headersMs: number
+  /** How long it may take to send the whole request. */
+  requestMs: number
+  /** How long it is kept for the next request. */
+  keepAliveMs: number
+  /** How long it may stay open without a byte in either direction. Streams send something every 15 seconds. */
+  idleMs: number
+  /** How often the first two are checked. */
+  checkMs: number
+}
+
+const LIMITS: ServerLimits = {
+  total: 2000,
+  perAddress: 1500,
+  headersMs: 15_000,
+  requestMs: 10 * 60_000,
+  keepAliveMs: 10_000,
+  idleMs: 15 * 60_000,
+  checkMs: 5000,
+}
+const MAX_HEADERS = 100
+
+function createLimitedServer(app: App, limits: ServerLimits): Server {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.checkMs,
+    },
+    getRequestListener(app.fetch, { errorHandler: answerBadRequest }),
+  )
+  server.timeout = limits.idleMs
+  server.maxHeadersCount = MAX_HEADERS
+  limitConnections(server, limits)
+  return server
+}
+
+export async function listen(
+  app: App,
+  { host, port, limits = {} }: { host: string; port: number; limits?: Partial<ServerLimits> },
+): Promise<Listening> {
+  const server = createLimitedServer(app, { ...LIMITS, ...limits })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(cause, host, port)))
     server.listen(port, host, resolve)
@@ -26,6 +73,20 @@ export async function listen(app: App, { host, port }: { host: string; port: num
     port: taken,
     close: () => closeServer(server, app),
   }
+}
+
+/** Whoever can reach the socket has the rights of this user, and needs a token all the same. */
+export async function listenOnSocket(
+  app: App,
+  path: string,
+  limits: Partial<ServerLimits> = {},
+): Promise<{ close: () => Promise<void> }> {
+  const server = createLimitedServer(app, { ...LIMITS, ...limits })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, resolve)
+  })
+  return { close: () => closeServer(server, app) }
 }
 
 /** For a request that cannot be passed to the app because its Host or its path is malformed. */

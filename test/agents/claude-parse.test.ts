@@ -252,6 +252,22 @@ describe('problems of the CLI', () => {
     expect(compaction?.preTokens).toBeGreaterThan(compaction?.postTokens ?? Number.POSITIVE_INFINITY)
   })
 
+  it('a hook after a compaction asks for a reminder, also that of a sub-agent', () => {
+    const ask = (input: object) =>
+      parseClaudeLine(
+        JSON.stringify({
+          type: 'control_request',
+          request_id: 'r1',
+          request: { subtype: 'hook_callback', callback_id: 'reminder', input },
+        }),
+      )
+    const hook = { hook_event_name: 'SessionStart', source: 'compact', session_id: 's' }
+    expect(ask(hook)).toEqual([{ type: 'reminder-ask', requestId: 'r1' }])
+    expect(ask({ ...hook, agent_id: 'a0' })).toEqual([
+      { type: 'reminder-ask', requestId: 'r1', subAgent: true },
+    ])
+  })
+
   it.each([
     [{ rate_limit_info: { status: 'rejected', resetsAt: 1_800_000_000 } }, '2027-01-15T08:00:00.000Z'],
     [{ rate_limit_info: { status: 'rejected', resetsAt: 1_800_000_000_000 } }, '2027-01-15T08:00:00.000Z'],

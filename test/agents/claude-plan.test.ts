@@ -156,7 +156,10 @@ describe('stdin', () => {
     expect(lines.map(({ id }) => id)).toEqual(['initialize', `prompt-${PROMPT_ID}`])
     expect(JSON.parse(lines[0]?.line ?? '')).toMatchObject({
       type: 'control_request',
-      request: { subtype: 'initialize', hooks: { PreToolUse: [{ matcher: '*' }] } },
+      request: {
+        subtype: 'initialize',
+        hooks: { PreToolUse: [{ matcher: '*' }], SessionStart: [{ matcher: 'compact' }] },
+      },
     })
   })
 })

@@ -89,6 +89,40 @@ it('instructions travel with the message: at first, and again when the session w
   expect(sent()).not.toContain('pirate')
 })
 
+it('a compaction by the agent itself in the middle of a turn: instructions and question are in its next request', async () => {
+  world = await World.create({
+    name: 'mid-turn',
+    rules: [
+      {
+        when: '/look around$/',
+        reply: [
+          { text: `I look. ${'There is a lot to see. '.repeat(300)}` },
+          { tool: 'Bash', input: { command: 'echo seen' } },
+          { await: 'results' },
+          { overflow: { times: 1 } },
+          { text: 'never' },
+        ],
+      },
+      echo,
+    ],
+  })
+  await world.startDaemon()
+  const chat = await Chat.create(world, { instructions: 'Speak like a pirate.' })
+  await chat.say('hello')
+  const { id, sessionId } = await chat.say('look around', { permissions: 'allow' })
+  const requests = world.simulator.requests()
+  const compaction = requests.findLastIndex(({ kind }) => kind === 'compact')
+  const after = JSON.stringify(requests[compaction + 1]?.messages)
+  expect(after).toContain('This session is being continued')
+  for (const words of ['Speak like a pirate.', '<task>\\nlook around\\n</task>'])
+    expect(after).toContain(words)
+  expect((await world.events(id)).flatMap((e) => (e.type === 'reminder' ? [e.whole] : []))).toEqual([true])
+  // It is part of the session, so that later turns have it without being told again.
+  expect(await chat.say('and on')).toMatchObject({ resumed: true, sessionId })
+  expect(sent()).not.toContain('pirate')
+  expect(everything().split('<task>')).toHaveLength(2)
+})
+
 it('a message that does not fit even then: a new session with a handoff, so that the conversation can continue', async () => {
   const chat = await begin({
     when: { user: '/too much/', lacks: 'The conversation so far' },

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listenOnSocket } from '../../src/server/listen.ts'
 import { type ServerUnderTest, startServer, TOKEN } from '../server/daemon-double.ts'
 import { type Answer, runInside } from './inside.ts'
 
@@ -18,9 +19,12 @@ export async function createCliDouble({ up = true }: { up?: boolean } = {}): Pro
   const [home, workDir] = [join(root, 'home'), join(root, 'work')]
   mkdirSync(workDir)
   const server = await startServer()
+  let socket: { close: () => Promise<void> } | null = null
   if (up) {
     mkdirSync(home, { mode: 0o700 })
-    const file = { pid: process.pid, url: server.url, startedAt: new Date().toISOString() }
+    socket = await listenOnSocket(server.app, join(home, 'daemon.sock'))
+    const startedAt = new Date().toISOString()
+    const file = { pid: process.pid, url: server.url, startedAt, socket: 'daemon.sock' }
     writeFileSync(join(home, 'daemon.json'), JSON.stringify(file))
     writeFileSync(join(home, 'token'), TOKEN)
   }
@@ -31,7 +35,7 @@ export async function createCliDouble({ up = true }: { up?: boolean } = {}): Pro
     run: (args, { stdin } = {}) =>
       runInside(args, { env: { HOME: root, REPRISE_HOME: home }, cwd: workDir, stdin }),
     close: async () => {
-      await server.close()
+      await Promise.all([server.close(), socket?.close()])
       rmSync(root, { recursive: true, force: true })
     },
   }

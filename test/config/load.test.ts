@@ -49,7 +49,7 @@ test.each([
 describe('defaults and overlay', () => {
   test('without any source, the documented defaults', () => {
     expect(load()).toEqual({
-      server: { host: '127.0.0.1', port: 7717 },
+      server: { host: '127.0.0.1', port: 7717, trustedProxies: [] },
       store: {},
       resume: { contextThreshold: 0.8, maxAge: 604_800_000, maxResumes: 5 },
       session: { pauseAfter: 300_000, idleTimeout: 1_800_000 },
@@ -165,6 +165,7 @@ describe('defaults and overlay', () => {
     expect(load({ env: { REPRISE_PORT: '', REPRISE_HOST: ' ' } }).server).toEqual({
       host: '127.0.0.1',
       port: 7717,
+      trustedProxies: [],
     })
   })
 
@@ -250,7 +251,7 @@ describe('refusals', () => {
     ['run: { idleTimeout: 0 }', 'got 0'],
     ['run: { maxDuration: true }', 'a duration such as'],
     ['resume: { contextThreshold: 80 }', 'a number above 0 and up to 1; got 80'],
-    ['server: [1]', 'a mapping with the keys host, port; got a list'],
+    ['server: [1]', 'a mapping with the keys host, port, publicUrl, trustedProxies; got a list'],
     ['- 1', 'a mapping with the keys server, store'],
     ['agents: { claude: { args: [1] } }', 'expected a text; got 1'],
     ['agents: { claude: { env: { "A=B": x } } }', 'is not a valid name; expected names of variables'],

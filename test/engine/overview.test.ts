@@ -64,6 +64,29 @@ describe('the overview', () => {
     await stage.settled(second.id)
   })
 
+  test('an active watch is parked until it fires; those at work are in the order in which they began', async () => {
+    const watch = { workDir: stage.workDir, prompt: 'Look around.\nWell.' }
+    await stage.engine.createWatch({ name: 'web', everyMs: 600_000, ...watch })
+    await stage.engine.createWatch({ name: 'later', everyMs: 600_000, paused: true, ...watch })
+    await stage.engine.createWatch({ name: 'asked', ...watch })
+    const { parked, simulated } = await overview()
+    const next = (await stage.engine.getWatch('web')).nextAt
+    expect(parked).toMatchObject([
+      { kind: 'schedule', subject: { kind: 'watch', id: 'web' }, message: 'Look around.', until: next },
+    ])
+    expect(simulated).toEqual([])
+    const agents = [new HeldAgent('One'), new HeldAgent('Two')]
+    const ids: string[] = []
+    for (const agent of agents) {
+      const chat = await MemoryChat.create(stage)
+      ids.push(await chat.postHeld('Go', agent))
+      stage.clock.advance(1000)
+    }
+    expect((await overview()).atWork.map(({ runId }) => runId)).toEqual(ids)
+    for (const agent of agents) agent.release()
+    for (const id of ids) await stage.settled(id)
+  })
+
   test('what failed and what it cost since a time', async () => {
     const failing: Script = async (agent) => {
       await agent.begin()

@@ -61,6 +61,50 @@ async function signIn(request: object = {}) {
   }
 }
 
+describe('behind a proxy', () => {
+  const PUBLIC = 'https://reprise.example.org'
+  const proxied = {
+    host: '127.0.0.1',
+    origin: PUBLIC,
+    'x-forwarded-for': '6.6.6.6, 203.0.113.7',
+    'x-forwarded-proto': 'https',
+  }
+  const signInThrough = async (options: object, headers: Record<string, string>) => {
+    const proxy = await startServer({ access, ...options })
+    try {
+      const made = await proxy.call<SignInLink>('/api/sign-in-links', { json: {}, headers: bearer(file) })
+      const response = await fetch(new URL('/api/sign-in', proxy.url), {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ code: made.body.url.split('#')[1] }),
+      })
+      const [newest] = access.list(null).toSorted((a, b) => b.id.localeCompare(a.id))
+      return { link: made.body, response, newest }
+    } finally {
+      await proxy.close()
+    }
+  }
+
+  test('its address is accepted, links name it, the cookie is secure, and the caller is recorded', async () => {
+    const options = { publicUrl: PUBLIC, trustedProxies: ['127.0.0.1'] }
+    const { link, response, newest } = await signInThrough(options, proxied)
+    expect(link.publicUrl).toMatch(/^https:\/\/reprise\.example\.org\/sign-in#/)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('set-cookie')).toMatch(/; Secure/)
+    const { items } = await access.listAudit({ limit: 1 })
+    expect(items).toMatchObject([{ operation: 'signIn', subject: newest?.id, from: '203.0.113.7' }])
+  })
+
+  test('headers that no trusted proxy has sent mean nothing', async () => {
+    const { origin: _, ...withoutOrigin } = proxied
+    const { response } = await signInThrough({}, withoutOrigin)
+    expect(response.headers.get('set-cookie')).not.toMatch(/Secure/)
+    expect((await access.listAudit({ limit: 1 })).items).toMatchObject([{ from: '127.0.0.1' }])
+    const foreign = await signInThrough({ trustedProxies: ['127.0.0.1'] }, proxied)
+    expect(foreign.response.status).toBe(403)
+  })
+})
+
 describe('a sign-in', () => {
   test('comes from a link that works once, and gives a cookie that scripts cannot read', async () => {
     const { url, set, headers, token } = await signIn({ name: 'laptop' })

@@ -1,13 +1,14 @@
 /** The real app on a real socket, in front of the engine double. */
 import type { ErrorBody } from '../../src/contract/errors.ts'
-import { createApp } from '../../src/server/app.ts'
+import { type App, createApp } from '../../src/server/app.ts'
 import type { AppOptions } from '../../src/server/base/app-options.ts'
-import { type Listening, listen } from '../../src/server/listen.ts'
+import { type Listening, listen, type ServerLimits } from '../../src/server/listen.ts'
 import { createEngineDouble, type EngineDouble } from './engine-double.ts'
 
 export const TOKEN = 'a-token-of-at-least-thirty-two-characters'
 
 export interface ServerUnderTest extends Listening {
+  app: App
   engine: EngineDouble
   logged: { fields: object; message: string }[]
   /** With the token, JSON in, JSON out. */
@@ -19,7 +20,11 @@ export interface ServerUnderTest extends Listening {
 
 export async function startServer(
   change: Partial<AppOptions> = {},
-  { port = 0, engine = createEngineDouble() }: { port?: number; engine?: EngineDouble } = {},
+  {
+    port = 0,
+    engine = createEngineDouble(),
+    limits = {},
+  }: { port?: number; engine?: EngineDouble; limits?: Partial<ServerLimits> } = {},
 ): Promise<ServerUnderTest> {
   const logged: ServerUnderTest['logged'] = []
   let url = ''
@@ -38,10 +43,11 @@ export async function startServer(
     onShutdown: () => {},
     ...change,
   })
-  const server = await listen(app, { host: '127.0.0.1', port })
+  const server = await listen(app, { host: '127.0.0.1', port, limits })
   url = server.url
   return {
     ...server,
+    app,
     engine,
     logged,
     call: async (path, { json, ...init } = {}) => {

@@ -79,6 +79,8 @@ test('parameters say where they are and what they mean', () => {
     { name: 'limit', in: 'query', required: false, description: expect.any(String) },
     { name: 'cursor', in: 'query' },
     { name: 'state', in: 'query' },
+    { name: 'q', in: 'query' },
+    { name: 'sort', in: 'query' },
   ])
   expect(get('createRun').parameters).toMatchObject([{ name: 'Idempotency-Key', in: 'header' }])
   expect(get('followJobEvents').parameters).toMatchObject([

@@ -1,6 +1,7 @@
 /** What every store must do for jobs. Part of the conformance suite. */
 import { describe, expect, it } from 'vitest'
 import { JobId, RunId } from '../../src/contract/ids.ts'
+import type { JobSort } from '../../src/contract/job.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'
 import type { CheckpointRecord, JobRecord, NewJob } from '../../src/store/jobs/records.ts'
 import type { NewRun } from '../../src/store/runs/records.ts'
@@ -42,9 +43,15 @@ async function start(store: Store, { runId }: JobRecord) {
   return attempt!
 }
 
-async function settle(store: Store, job: JobRecord, name: OutcomeName): Promise<JobRecord> {
+async function settle(
+  store: Store,
+  job: JobRecord,
+  name: OutcomeName,
+  spent: { costUsd?: number } = {},
+): Promise<JobRecord> {
   const outcome = { name, message: name }
-  await store.endAttempt(ending(await start(store, job), { outcome, next: { kind: 'settle', outcome } }))
+  const end = ending(await start(store, job), { outcome, next: { kind: 'settle', outcome } })
+  await store.endAttempt({ ...end, ...spent })
   return (await store.getJob(job.id))!
 }
 
@@ -238,6 +245,45 @@ export function describeJobs(open: () => Promise<Store>): void {
         all[0]!.id,
       ])
       await expect(store.listJobs({ limit: 5, cursor: RunId.create(T0) })).rejects.toThrow('cursor')
+    })
+
+    it('is found by words of its prompt, directory and id, and sorted over all pages', async () => {
+      const store = await open()
+      const add = (prompt: string, workDir: string) => admit(store, {}, { prompt, workDir })
+      const cheap = await add('Upgrade the HTTP client', '/srv/shop')
+      const dear = await add('Audit 100% of it_all', '/srv/shop')
+      const tried = await add('upgrade tests', '/srv/Blog')
+      const ids = async (query: object) =>
+        (await store.listJobs({ limit: 10, ...query })).items.map(({ id }) => id)
+      expect(await ids({ q: 'UPGRADE' })).toEqual([tried.id, cheap.id])
+      expect(await ids({ q: ' upgrade  shop' })).toEqual([cheap.id])
+      expect(await ids({ q: 'blog' })).toEqual([tried.id])
+      expect(await ids({ q: dear.id.slice(-8).toLowerCase() })).toEqual([dear.id])
+      // These characters have no meaning of their own.
+      expect(await ids({ q: '100%' })).toEqual([dear.id])
+      expect(await ids({ q: 't_a' })).toEqual([dear.id])
+      expect(await ids({ q: '%' })).toEqual([dear.id])
+
+      await settle(store, cheap, 'completed', { costUsd: 0.25 })
+      await settle(store, dear, 'api-error', { costUsd: 3.5 })
+      const paged = async (sort: JobSort) => {
+        const found: string[] = []
+        for (let cursor: string | undefined; found.length < 9; ) {
+          const page = await store.listJobs({ limit: 1, sort, cursor })
+          found.push(...page.items.map(({ id }) => id))
+          if (page.nextCursor === null) break
+          cursor = page.nextCursor
+        }
+        return found
+      }
+      expect(await paged('newest')).toEqual([tried.id, dear.id, cheap.id])
+      expect(await paged('oldest')).toEqual([cheap.id, dear.id, tried.id])
+      expect(await paged('cost')).toEqual([dear.id, cheap.id, tried.id])
+      expect(await paged('attempts')).toEqual([dear.id, cheap.id, tried.id])
+      // The one that has not ended comes first.
+      expect((await paged('time'))[0]).toBe(tried.id)
+      expect(await ids({ sort: 'cost', state: 'failed' })).toEqual([dear.id])
+      await expect(store.listJobs({ limit: 5, cursor: `x/${dear.id}` })).rejects.toThrow('cursor')
     })
   })
 

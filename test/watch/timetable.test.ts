@@ -116,6 +116,17 @@ describe('a watch', () => {
     expect(await stage.cycles()).toMatchObject([{ state: 'open', trigger: 'schedule' }])
   })
 
+  it('loses a setting, or its schedule, when it is set to null', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ everyMs: 10 * MINUTE, maxBudgetUsd: 2, maxTier: 2 })
+    const before = await stage.watches.updateWatch('services', { maxBudgetUsd: null })
+    expect([before.maxBudgetUsd, before.maxTier, before.everyMs]).toEqual([undefined, 2, 10 * MINUTE])
+    const after = await stage.watches.updateWatch('services', { everyMs: null })
+    expect([after.schedule, after.nextAt]).toEqual([null, null])
+    await stage.pass(HOUR)
+    expect(await stage.cycles()).toEqual([])
+  })
+
   it('that fires while it is changed does not fire again because of that', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, overlap: 'queue' })

@@ -82,7 +82,12 @@ describe('a watch', () => {
     expect(cycles.map((cycle) => cycle.chain?.runs[0]?.resumed)).toEqual([false, true, true, true, true])
     const events = await watching.world.events(cycles[2]!.rootRunId!)
     expect(events.filter((event) => event.type === 'compaction')).not.toEqual([])
-    // One-time texts are sent again after the compaction, and only then.
+    // One-time texts are sent again right after the compaction, as a reminder, and not with a later message.
+    const requests = watching.world.simulator.requests()
+    const compaction = requests.findLastIndex(({ kind }) => kind === 'compact')
+    expect(JSON.stringify(requests[compaction + 1]?.messages)).toMatch(
+      /The machine is called obsidian\.(?!.*The machine is called obsidian\.).*Your context has been compacted/,
+    )
     const described = (reason: string) =>
       watching.incident
         .prompts()
@@ -92,7 +97,7 @@ describe('a watch', () => {
       true,
       false,
       false,
-      true,
+      false,
       false,
     ])
     // Each cycle has its own cost: together they are the cost of the session.

@@ -1,11 +1,13 @@
 /** A message of a conversation, its cost, and what one can do with it. */
-import { Link } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { memo, useMemo, useState } from 'react'
 import { aboutTool } from '../../src/contract/about-tool.ts'
 import type { ContentBlock, ConversationDetail, Message } from '../../src/contract/conversation.ts'
 import type { Run } from '../../src/contract/run.ts'
 import { startText } from '../../src/contract/start-text.ts'
 import { client } from '../data/client.ts'
+import { runQuery } from '../data/queries.ts'
 import { formatCost, formatPercent, plural } from '../format/amounts.ts'
 import { formatExact, formatSpan } from '../format/time.ts'
 import { useAct } from '../parts/act.ts'
@@ -134,12 +136,16 @@ export const MessageView = memo(function MessageView({
           )}
         </div>
       )}
-      {!isUser && run && <TurnFacts run={run} />}
+      {!isUser && message.runId && <TurnFacts run={run} runId={message.runId} />}
     </article>
   )
 })
 
-function TurnFacts({ run }: { run: Run }) {
+/** The newest runs are known with the conversation; an older one is asked for when its message is looked at. */
+function TurnFacts({ run: known, runId }: { run: Run | null; runId: string }) {
+  const { data } = useQuery({ ...runQuery(runId), enabled: known === null })
+  const run = known ?? data
+  if (!run) return <footer className="h-5" />
   const cached = cacheShare(run.usage)
   return (
     <footer className="flex flex-wrap items-center gap-x-3 pt-1 text-label text-muted">
@@ -167,6 +173,12 @@ function MessageActions({
   onEdit: () => void
 }) {
   const act = useAct()
+  const navigate = useNavigate()
+  const fork = () =>
+    act.run(async () => {
+      const fork = await client.forkConversation(conversation.id, { at: message.id })
+      await navigate({ to: '/conversations/$id', params: { id: fork.id } })
+    })
   const [confirming, setConfirming] = useState<'remove' | 'retry' | null>(null)
   const dropped = plural(laterMessages + (confirming === 'remove' ? 1 : 0), 'message')
   const consequence =
@@ -202,6 +214,9 @@ function MessageActions({
           Edit
         </Button>
       )}
+      <Button kind="bare" busy={act.busy} onClick={() => void fork()}>
+        Fork here
+      </Button>
       <Button kind="bare" onClick={() => setConfirming('retry')}>
         Ask again
       </Button>

@@ -1,21 +1,21 @@
 /**
- * Keeps what is shown up to date over one connection. A change names what changed; the queries that show it are asked
- * again, a few times a second at most. A lost connection is shown and tried again for as long as the page is open.
+ * Keeps what is shown up to date. A change names what changed; the queries that show it are asked again, a few times a
+ * second at most. A lost connection is shown and tried again for as long as the page is open.
  *
  *   connecting ──→ live ⇄ lost        lost: what is shown is kept, and its age is said
  *            └──→ signed-out          the daemon does not accept this browser (any more)
+ *
+ * A browser opens only six connections to one host, for all tabs together. So one tab reads the changes and passes them
+ * on; when it is closed, another one continues after the last change that it has seen (shared-feed.ts).
  *
  * Invariant: after a loss, either all missed changes arrive, or one `reload`, after which everything is asked again.
  */
 import type { QueryClient } from '@tanstack/react-query'
 import type { Change } from '../../src/client/index.ts'
-import { client, isCode } from './client.ts'
+import { client } from './client.ts'
+import { type FeedState, shareFeed } from './shared-feed.ts'
 
-export type Connection =
-  | { at: 'connecting' }
-  | { at: 'live' }
-  | { at: 'lost'; since: number }
-  | { at: 'signed-out' }
+export type Connection = { at: 'connecting' } | { at: 'lost'; since: number } | { at: 'live' | 'signed-out' }
 
 let connection: Connection = { at: 'connecting' }
 let daemonStartedAt: string | null = null
@@ -30,10 +30,11 @@ export function onConnection(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-function set(next: Connection): void {
-  if (connection.at === next.at) return
-  connection = next
+function set(at: FeedState): boolean {
+  if (connection.at === at) return false
+  connection = at === 'lost' ? { at, since: Date.now() } : { at }
   for (const listener of listeners) listener()
+  return true
 }
 
 /** The first part of the keys of queries that show something of this kind. */
@@ -45,7 +46,7 @@ const SHOWN_IN: Readonly<Record<Change['kind'], readonly string[]>> = {
   session: ['session', 'sessions'],
   question: ['overview', 'run', 'runs', 'job', 'chain', 'cycle', 'audit'],
   approval: ['overview', 'chain', 'cycle', 'run', 'audit'],
-  watch: ['watches', 'watch'],
+  watch: ['overview', 'watches', 'watch'],
   cycle: ['overview', 'cycle', 'cycles', 'watches', 'watch'],
   'follow-up': ['overview', 'cycle', 'run', 'follow-ups', 'session'],
   obstacle: ['overview', 'status'],
@@ -61,7 +62,6 @@ const BY_ID: Partial<Readonly<Record<Change['kind'], string>>> = {
 const GATHER_MS = 200
 
 export function follow(queries: QueryClient): () => void {
-  const stop = new AbortController()
   const stale = new Map<string, Set<string> | null>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
@@ -80,32 +80,17 @@ export function follow(queries: QueryClient): () => void {
     }
     timer ??= setTimeout(flush, GATHER_MS)
   }
-  const lose = () => set({ at: 'lost', since: Date.now() })
-
-  void (async () => {
-    try {
-      const changes = client.changes({
-        after: 'latest',
-        signal: stop.signal,
-        retryForMs: Number.POSITIVE_INFINITY,
-        onOpen: () => {
-          set({ at: 'live' })
-          void noteDaemon(queries)
-        },
-        onRetry: lose,
-      })
-      for await (const change of changes) {
-        if ('reload' in change) void queries.invalidateQueries()
-        else note(change)
-      }
-    } catch (error) {
-      if (stop.signal.aborted) return
-      if (isCode(error, 'unauthorized')) set({ at: 'signed-out' })
-      else lose()
-    }
-  })()
+  const stop = shareFeed({
+    onChange: (change) => {
+      if ('reload' in change) void queries.invalidateQueries()
+      else note(change)
+    },
+    onState: (state) => {
+      if (set(state) && state === 'live') void noteDaemon(queries)
+    },
+  })
   return () => {
-    stop.abort()
+    stop()
     clearTimeout(timer)
     connection = { at: 'connecting' }
   }

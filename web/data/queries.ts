@@ -1,8 +1,21 @@
 /** The queries of the page. The first part of a key says what is shown; live.ts invalidates by it. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { JobState } from '../../src/contract/job.ts'
+import type { Job, JobFilters } from '../../src/contract/job.ts'
+import type { SessionFilters } from '../../src/contract/session.ts'
 import { noteDaemonTime, startOfToday } from '../format/time.ts'
 import { client } from './client.ts'
+
+/** Lists are asked for page by page. */
+const PAGES = {
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page: { nextCursor: string | null }) => page.nextCursor ?? undefined,
+}
+
+/** Empty filters are not sent. */
+const asked = <Filters extends object>(filters: Filters) =>
+  Object.fromEntries(
+    Object.entries(filters).filter(([, value]) => value !== '' && value !== undefined),
+  ) as Filters
 
 export const overviewQuery = () =>
   queryOptions({
@@ -31,12 +44,12 @@ export const auditQuery = (subject?: string) =>
 export const runQuery = (id: string) =>
   queryOptions({ queryKey: ['run', id], queryFn: () => client.getRun(id) })
 
-export const conversationsQuery = () =>
+export const conversationsQuery = (q = '') =>
   infiniteQueryOptions({
-    queryKey: ['conversations'],
-    queryFn: ({ pageParam }) => client.listConversations({ cursor: pageParam, limit: 50 }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    queryKey: ['conversations', q],
+    queryFn: ({ pageParam }) => client.listConversations({ cursor: pageParam, limit: 50, ...asked({ q }) }),
+    ...PAGES,
+    placeholderData: keepPreviousData,
   })
 export const conversationQuery = (id: string) =>
   queryOptions({ queryKey: ['conversation', id], queryFn: () => client.getConversation(id) })
@@ -52,14 +65,23 @@ export const planQuery = (id: string, agent: string, forceFreshSession: boolean)
     placeholderData: keepPreviousData,
   })
 
-export const jobsQuery = (state: JobState | undefined) =>
+export const jobsQuery = (filters: JobFilters = {}) =>
   infiniteQueryOptions({
-    queryKey: ['jobs', state ?? 'all'],
-    queryFn: ({ pageParam }) => client.listJobs({ cursor: pageParam, limit: 100, state }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    queryKey: ['jobs', filters],
+    queryFn: ({ pageParam }) => client.listJobs({ cursor: pageParam, limit: 100, ...asked(filters) }),
+    ...PAGES,
     placeholderData: keepPreviousData,
   })
+/** All jobs that fit, whatever page they are on. */
+export async function listAllJobs(filters: JobFilters): Promise<Job[]> {
+  const jobs: Job[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.listJobs({ ...asked(filters), cursor, limit: 200 })
+    jobs.push(...page.items)
+    if (page.nextCursor === null) return jobs
+    cursor = page.nextCursor
+  }
+}
 export const jobQuery = (id: string) =>
   queryOptions({
     queryKey: ['job', id],
@@ -80,12 +102,12 @@ export const cyclesQuery = (watch: string, limit: number) =>
 export const cycleQuery = (id: string) =>
   queryOptions({ queryKey: ['cycle', id], queryFn: () => client.getCycle(id) })
 
-export const sessionsQuery = () =>
+export const sessionsQuery = (filters: SessionFilters = {}) =>
   infiniteQueryOptions({
-    queryKey: ['sessions'],
-    queryFn: ({ pageParam }) => client.listSessions({ cursor: pageParam, limit: 100 }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    queryKey: ['sessions', filters],
+    queryFn: ({ pageParam }) => client.listSessions({ cursor: pageParam, limit: 100, ...asked(filters) }),
+    ...PAGES,
+    placeholderData: keepPreviousData,
   })
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => client.getSession(id) })

@@ -8,8 +8,6 @@ import { client } from './client.ts'
 
 export class EventLog {
   readonly events: RunEvent[] = []
-  /** All events that exist were read; more may follow while the run goes on. */
-  ended = false
   error: unknown = null
   version = 0
   readonly #listeners = new Set<() => void>()
@@ -24,12 +22,15 @@ export class EventLog {
   async read(source: AsyncIterable<RunEvent>, signal: AbortSignal): Promise<void> {
     try {
       for await (const event of source) {
+        // Another reading has continued since.
+        if (signal.aborted) return
         this.events.push(event)
         this.#tell()
       }
-      this.ended = true
+      this.error = null
     } catch (error) {
-      if (!signal.aborted) this.error = error
+      if (signal.aborted) return
+      this.error = error
     }
     this.#tell()
   }
@@ -42,28 +43,46 @@ export class EventLog {
       this.version++
       for (const listener of this.#listeners) listener()
     }
-    // Pages in the background get no frames.
+    // A page that has just gone into the background gets no frames.
     if (document.hidden) setTimeout(tell, 250)
     else requestAnimationFrame(tell)
   }
 }
 
-export type EventSourceOf = { runId: string } | { jobId: string }
+const isVisible = () => !document.hidden
+function onVisibility(listener: () => void): () => void {
+  document.addEventListener('visibilitychange', listener)
+  return () => document.removeEventListener('visibilitychange', listener)
+}
 
-/** `null`: nothing to follow. */
-export function useEvents(of: EventSourceOf | null): { log: EventLog; version: number } {
-  const runId = of && 'runId' in of ? of.runId : null
-  const jobId = of && 'jobId' in of ? of.jobId : null
-  const [log, setLog] = useState(() => new EventLog())
+/** The run that works on a job now is another one after each retry. */
+export type EventSourceOf = { runId: string } | { jobId: string; newestRunId: string }
+
+/**
+ * Reads into one log for as long as the same run or job is shown. The stream of a job ends with its newest run; when
+ * the job has another run, it is opened again after the last event that was read.
+ */
+export function useEvents(of: EventSourceOf): { log: EventLog; version: number } {
+  const jobId = 'jobId' in of ? of.jobId : null
+  const runId = 'runId' in of ? of.runId : of.newestRunId
+  const shown = jobId ?? runId
+  const [held, setHeld] = useState(() => ({ shown, log: new EventLog() }))
+  if (held.shown !== shown) setHeld({ shown, log: new EventLog() })
+  const { log } = held
+  const visible = useSyncExternalStore(onVisibility, isVisible)
   useEffect(() => {
+    // Nobody looks, and a browser has only a few connections for all its tabs.
+    if (!visible) return
     const stop = new AbortController()
-    const next = new EventLog()
-    setLog(next)
     const options = { signal: stop.signal, retryForMs: Number.POSITIVE_INFINITY }
-    if (runId !== null) void next.read(client.events(runId, options), stop.signal)
-    else if (jobId !== null) void next.read(client.jobEvents(jobId, options), stop.signal)
+    const last = log.events.at(-1)
+    const source =
+      jobId === null
+        ? client.events(runId, { ...options, after: last?.seq })
+        : client.jobEvents(jobId, { ...options, ...(last ? { after: `${last.runId}:${last.seq}` } : {}) })
+    void log.read(source, stop.signal)
     return () => stop.abort()
-  }, [runId, jobId])
+  }, [log, runId, jobId, visible])
   const version = useSyncExternalStore(log.subscribe, log.readVersion)
   return { log, version }
 }

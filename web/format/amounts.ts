@@ -27,6 +27,13 @@ export function formatCost(usd: number | null, estimated = false): string {
   return `${mark}${Math.abs(usd) < 0.01 ? tenths.format(usd) : cents.format(usd)}`
 }
 
+/** What was saved is an estimate: it has no more digits than it can answer for. */
+export function formatSaved(usd: number): string {
+  const amount = Math.abs(usd)
+  if (amount < 0.00005) return cents.format(0)
+  return `≈ ${amount < 0.01 ? tenths.format(amount) : cents.format(amount)}`
+}
+
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   let value = bytes

@@ -2,6 +2,7 @@
 import type { Attention, JobState } from '../../src/contract/job.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'
 import type { Run } from '../../src/contract/run.ts'
+import type { SessionState } from '../../src/contract/session.ts'
 
 /** How a thing stands, as far as a person cares. */
 export type Standing = 'work' | 'wait' | 'ask' | 'fail' | 'done' | 'off'
@@ -60,6 +61,15 @@ export const ATTENTION_WORDS: Readonly<Record<Attention, string>> = {
   quarantine: 'the daemon died while handling it',
   outage: 'the model has not responded for long',
   limit: 'the account has been limited for long',
+}
+
+export const SESSION_STANDING: Readonly<Record<SessionState, Standing>> = {
+  created: 'wait',
+  active: 'work',
+  paused: 'wait',
+  completed: 'done',
+  expired: 'off',
+  poisoned: 'fail',
 }
 
 const TIER_NAMES = ['', 'observe', 'safe', 'full']

@@ -1,18 +1,26 @@
 /** How today went: figures, cost by hour, and failures by cause. */
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { CostRow, Failure } from '../../src/contract/overview.ts'
 import { client } from '../data/client.ts'
-import { formatCost, formatCount, formatPercent, formatTokens } from '../format/amounts.ts'
+import { formatCost, formatCount, formatPercent, formatSaved, formatTokens } from '../format/amounts.ts'
 import { shorten } from '../format/text.ts'
-import { modelName, OUTCOME_WORDS } from '../format/words.ts'
+import { OUTCOME_WORDS } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
-import { Badge, Button, ErrorBox, Mark, Rows, Section } from '../parts/base.tsx'
+import { Button, ErrorBox, Mark, Rows, Section } from '../parts/base.tsx'
 import { HourBars } from '../parts/chart.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { SubjectLink } from '../parts/subject.tsx'
 
-export function Today({ costs, failures }: { costs: readonly CostRow[]; failures: readonly Failure[] }) {
+export function Today({
+  costs,
+  failures,
+  simulated,
+}: {
+  costs: readonly CostRow[]
+  failures: readonly Failure[]
+  simulated: readonly string[]
+}) {
   const sum = (of: (row: CostRow) => number) => costs.reduce((total, row) => total + of(row), 0)
   const [runs, failed, cancelled] = [sum((r) => r.runs), sum((r) => r.failed), sum((r) => r.cancelled)]
   const cost = sum((r) => r.costUsd)
@@ -20,6 +28,7 @@ export function Today({ costs, failures }: { costs: readonly CostRow[]; failures
   const read = sum((r) => r.usage.cacheReadTokens)
   const paid = sum((r) => r.usage.inputTokens + r.usage.cacheWriteTokens)
   const output = sum((r) => r.usage.outputTokens)
+  const isSimulated = costs.some(({ agent }) => simulated.includes(agent))
   return (
     <>
       <Section
@@ -36,13 +45,14 @@ export function Today({ costs, failures }: { costs: readonly CostRow[]; failures
               {formatCount(runs - failed - cancelled)} done · {formatCount(failed)} failed ·{' '}
               {formatCount(cancelled)} cancelled
             </Figure>
-            <Figure name="Cost" value={formatCost(cost)}>
+            <Figure
+              name={isSimulated ? 'Cost, simulated' : 'Cost'}
+              value={formatCost(cost)}
+              title={costsInWords(costs)}
+            >
               {topAgents(costs)}
             </Figure>
-            <Figure
-              name={saved < 0 ? 'Lost by resuming' : 'Saved by resuming'}
-              value={`≈ ${formatCost(Math.abs(saved))}`}
-            >
+            <Figure name={saved < 0 ? 'Lost by resuming' : 'Saved by resuming'} value={formatSaved(saved)}>
               {saved > 0
                 ? `${formatPercent(saved / (saved + cost))} less than sending transcripts`
                 : saved < 0
@@ -62,7 +72,7 @@ export function Today({ costs, failures }: { costs: readonly CostRow[]; failures
         <Section title="Failed today" count={failures.length}>
           <Rows label="Failed today">
             {groupFailures(failures).map((group) => (
-              <FailureRow key={group.newest.runId} group={group} />
+              <FailureGroup key={group[0]?.runId} group={group} />
             ))}
           </Rows>
         </Section>
@@ -71,9 +81,19 @@ export function Today({ costs, failures }: { costs: readonly CostRow[]; failures
   )
 }
 
-function Figure({ name, value, children }: { name: string; value: string; children: ReactNode }) {
+function Figure({
+  name,
+  value,
+  title,
+  children,
+}: {
+  name: string
+  value: string
+  title?: string
+  children: ReactNode
+}) {
   return (
-    <div className="bg-surface px-3 py-2.5">
+    <div className="bg-surface px-3 py-2.5" title={title}>
       <dt className="text-label text-muted">{name}</dt>
       <dd className="text-large leading-tight font-semibold">{value}</dd>
       <dd className="truncate text-label text-muted">{children}</dd>
@@ -81,36 +101,45 @@ function Figure({ name, value, children }: { name: string; value: string; childr
   )
 }
 
-function topAgents(costs: readonly CostRow[]): string {
-  const byAgent = new Map<string, number>()
-  for (const { agent, model, costUsd } of costs) {
-    const name = model ? `${agent} ${model}` : agent
-    byAgent.set(name, (byAgent.get(name) ?? 0) + costUsd)
+/** By agent, model and tier, the dearest first. */
+function costsByWho(costs: readonly CostRow[]): { who: string; usd: number; tokens: number }[] {
+  const sums = new Map<string, { usd: number; tokens: number }>()
+  for (const { agent, model, tier, costUsd, usage } of costs) {
+    const who = [agent, model, tier === null ? null : `tier ${tier}`]
+      .filter((part) => part !== null)
+      .join(' ')
+    const sum = sums.get(who) ?? { usd: 0, tokens: 0 }
+    sum.usd += costUsd
+    sum.tokens += usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.outputTokens
+    sums.set(who, sum)
   }
-  const top = [...byAgent].sort((a, b) => b[1] - a[1]).slice(0, 2)
-  return top.map(([name, usd]) => `${name} ${formatCost(usd)}`).join(' · ') || modelName(null)
+  return [...sums].map(([who, sum]) => ({ who, ...sum })).sort((a, b) => b.usd - a.usd)
 }
 
-interface FailureGroup {
-  newest: Failure
-  others: number
+const topAgents = (costs: readonly CostRow[]) =>
+  costsByWho(costs)
+    .slice(0, 2)
+    .map(({ who, usd }) => `${who} ${formatCost(usd)}`)
+    .join(' · ')
+
+const costsInWords = (costs: readonly CostRow[]) =>
+  costsByWho(costs)
+    .map(({ who, usd, tokens }) => `${who}: ${formatCost(usd)}, ${formatTokens(tokens)} tokens`)
+    .join('\n')
+
+/** Failures with the same cause and message are one group, the newest first. */
+function groupFailures(failures: readonly Failure[]): Failure[][] {
+  const causeOf = ({ outcome, message }: Failure) =>
+    `${outcome}/${(message ?? '').replaceAll(/\d+/g, '#').slice(0, 80)}`
+  return [...Map.groupBy(failures, causeOf).values()]
 }
 
-/** Failures with the same cause and message are one row. */
-function groupFailures(failures: readonly Failure[]): FailureGroup[] {
-  const groups = new Map<string, FailureGroup>()
-  for (const failure of failures) {
-    const key = `${failure.outcome}/${(failure.message ?? '').replaceAll(/\d+/g, '#').slice(0, 80)}`
-    const known = groups.get(key)
-    if (known) known.others++
-    else groups.set(key, { newest: failure, others: 0 })
-  }
-  return [...groups.values()]
-}
-
-function FailureRow({ group: { newest, others } }: { group: FailureGroup }) {
+function FailureGroup({ group }: { group: readonly Failure[] }) {
   const act = useAct()
-  const { jobId } = newest
+  const [open, setOpen] = useState(false)
+  const [newest, ...others] = group
+  const jobs = [...new Set(group.flatMap(({ jobId }) => jobId ?? []))]
+  if (!newest) return null
   return (
     <li className="px-3 py-1.5">
       <div className="flex min-h-7 items-center gap-x-3 max-md:flex-wrap">
@@ -125,14 +154,31 @@ function FailureRow({ group: { newest, others } }: { group: FailureGroup }) {
           <span className="text-fail">{OUTCOME_WORDS[newest.outcome]}</span>{' '}
           {newest.message && shorten(newest.message, 100)}
         </span>
-        {others > 0 && <Badge>+ {others} alike</Badge>}
+        {others.length > 0 && (
+          <Button kind="bare" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? 'Hide' : '+'} {formatCount(others.length)} alike
+          </Button>
+        )}
         <Ago at={newest.at} className="text-muted" />
-        {jobId && (
-          <Button busy={act.busy} onClick={() => void act.run(() => client.retryJob(jobId))}>
-            Retry
+        {jobs.length > 0 && (
+          <Button
+            busy={act.busy}
+            onClick={() => void act.run(() => Promise.all(jobs.map((id) => client.retryJob(id))))}
+          >
+            Retry {jobs.length > 1 ? formatCount(jobs.length) : ''}
           </Button>
         )}
       </div>
+      {open && (
+        <ul className="pb-1 pl-7">
+          {others.map((failure) => (
+            <li key={failure.runId} className="flex gap-3 py-0.5">
+              <SubjectLink subject={failure.subject} />
+              <Ago at={failure.at} className="text-muted" />
+            </li>
+          ))}
+        </ul>
+      )}
       {act.error !== null && <ErrorBox error={act.error} />}
     </li>
   )

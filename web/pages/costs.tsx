@@ -1,15 +1,20 @@
 /** Shows costs by day, and by agent, model, tier and purpose, with the numbers behind the picture. */
-import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Job } from '../../src/contract/job.ts'
 import type { CostRow } from '../../src/contract/overview.ts'
+import { oneOf, useAddress } from '../data/address.ts'
 import { useTitle } from '../data/hooks.ts'
-import { costsQuery } from '../data/queries.ts'
-import { formatCost, formatCount, formatPercent, formatTokens } from '../format/amounts.ts'
+import { costsQuery, jobsQuery, overviewQuery } from '../data/queries.ts'
+import { formatCost, formatCount, formatPercent, formatSaved, formatTokens } from '../format/amounts.ts'
+import { shorten } from '../format/text.ts'
 import { formatDay } from '../format/time.ts'
 import { tierName } from '../format/words.ts'
 import { Empty, ErrorBox, PageTitle, Section, Skeleton } from '../parts/base.tsx'
 import { Bars } from '../parts/chart.tsx'
 import { Page } from '../parts/frame.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 
 const SPANS = [
@@ -17,7 +22,6 @@ const SPANS = [
   { name: '30', word: '30 days' },
   { name: '90', word: '90 days' },
 ] as const
-type Span = (typeof SPANS)[number]['name']
 
 function daysAgo(days: number): Date {
   const date = new Date()
@@ -59,17 +63,45 @@ const PURPOSE_WORDS = {
   watch: 'watches',
   run: 'single runs',
 } as const
+type What = 'cost' | 'tokens'
+const WHATS = [
+  { name: 'cost', word: 'Cost' },
+  { name: 'tokens', word: 'Cached and other input' },
+] as const
+
+const PURPOSES = ['job', 'conversation', 'watch', 'run'] as const
+/** The parts of a bar, from the bottom to the top. */
+const SERIES: Readonly<Record<What, readonly { name: string; of: (row: CostRow) => number }[]>> = {
+  cost: PURPOSES.map((purpose) => ({
+    name: PURPOSE_WORDS[purpose],
+    of: (row) => (row.purpose === purpose ? row.costUsd : 0),
+  })),
+  tokens: [
+    { name: 'read from the cache', of: ({ usage }) => usage.cacheReadTokens },
+    { name: 'written into the cache', of: ({ usage }) => usage.cacheWriteTokens },
+    { name: 'not cached', of: ({ usage }) => usage.inputTokens },
+  ],
+}
 const COLOURS = ['fill-accent', 'fill-ok', 'fill-wait', 'fill-muted']
 const DOTS = ['bg-accent', 'bg-ok', 'bg-wait', 'bg-muted']
 
 export function Costs() {
   useTitle('Costs')
-  const [span, setSpan] = useState<Span>('30')
+  const [{ days, show }, change] = useAddress<'days' | 'show'>()
+  const span =
+    oneOf(
+      days,
+      SPANS.map(({ name }) => name),
+    ) ?? '30'
   const since = useMemo(() => daysAgo(Number(span) - 1).toISOString(), [span])
   const { data, error, refetch } = useQuery(costsQuery(since))
   return (
     <Page wide>
-      <PageTitle aside={<Tabs label="Period" names={SPANS} current={span} onChange={setSpan} />}>
+      <PageTitle
+        aside={
+          <Tabs label="Period" names={SPANS} current={span} onChange={(name) => change({ days: name })} />
+        }
+      >
         Costs
       </PageTitle>
       {error ? (
@@ -79,21 +111,42 @@ export function Costs() {
       ) : data.length === 0 ? (
         <Empty>Nothing has ended in this time.</Empty>
       ) : (
-        <Shown rows={data} days={Number(span)} />
+        <Shown
+          rows={data}
+          days={Number(span)}
+          what={oneOf(show, ['cost', 'tokens']) ?? 'cost'}
+          onShow={(name) => change({ show: name })}
+        />
       )}
     </Page>
   )
 }
 
-function Shown({ rows, days }: { rows: readonly CostRow[]; days: number }) {
+function Shown({
+  rows,
+  days,
+  what,
+  onShow,
+}: {
+  rows: readonly CostRow[]
+  days: number
+  what: What
+  onShow: (what: What) => void
+}) {
+  const { data: overview } = useQuery(overviewQuery())
+  const isSimulated = rows.some(({ agent }) => overview?.simulated.includes(agent))
   const total = rows.reduce(add, NOTHING)
   return (
     <>
       <dl className="mb-6 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4">
-        <Figure name="Cost" value={formatCost(total.cost)} note={`${formatCost(total.cost / days)} a day`} />
+        <Figure
+          name={isSimulated ? 'Cost, partly simulated' : 'Cost'}
+          value={formatCost(total.cost)}
+          note={`${formatCost(total.cost / days)} a day`}
+        />
         <Figure
           name={total.saved < 0 ? 'Lost by resuming' : 'Saved by resuming'}
-          value={`≈ ${formatCost(Math.abs(total.saved))}`}
+          value={formatSaved(total.saved)}
           note={
             total.saved > 0
               ? `${formatPercent(total.saved / (total.saved + total.cost))} of what transcripts would cost`
@@ -107,8 +160,11 @@ function Shown({ rows, days }: { rows: readonly CostRow[]; days: number }) {
           note={`${formatTokens(total.read)} read, ${formatTokens(total.paid)} paid in full, ${formatTokens(total.output)} out`}
         />
       </dl>
-      <Section title="By day">
-        <DayBars rows={rows} days={days} />
+      <Section
+        title="By day"
+        action={<Tabs label="What the chart shows" names={WHATS} current={what} onChange={onShow} />}
+      >
+        <DayBars rows={rows} days={days} what={what} />
       </Section>
       <div className="grid gap-x-6 lg:grid-cols-2">
         <Breakdown
@@ -124,6 +180,7 @@ function Shown({ rows, days }: { rows: readonly CostRow[]; days: number }) {
         />
         <Breakdown title="By agent" rows={rows} keyOf={({ agent }) => agent} />
       </div>
+      <DearestJobs />
     </>
   )
 }
@@ -140,31 +197,33 @@ function Figure({ name, value, note }: { name: string; value: string; note: stri
   )
 }
 
-function DayBars({ rows, days }: { rows: readonly CostRow[]; days: number }) {
-  const purposes = ['job', 'conversation', 'watch', 'run'] as const
+function DayBars({ rows, days, what }: { rows: readonly CostRow[]; days: number; what: What }) {
   const byDay = Map.groupBy(rows, ({ at }) => new Date(at).toDateString())
+  const series = SERIES[what]
+  const format = what === 'cost' ? formatCost : formatTokens
   const bars = Array.from({ length: days }, (_, index) => {
     const day = daysAgo(days - 1 - index)
     const ofDay = byDay.get(day.toDateString()) ?? []
-    const parts = purposes.map((purpose, at) => ({
-      name: PURPOSE_WORDS[purpose],
-      value: ofDay.filter((row) => row.purpose === purpose).reduce((sum, { costUsd }) => sum + costUsd, 0),
+    const parts = series.map(({ name, of }, at) => ({
+      name,
+      value: ofDay.reduce((sum, row) => sum + of(row), 0),
       colour: COLOURS[at] ?? 'fill-muted',
     }))
     const sum = ofDay.reduce(add, NOTHING)
+    const detail = parts.filter(({ value }) => value > 0).map(({ name, value }) => `${name} ${format(value)}`)
     return {
       label: formatDay(day),
-      title: `${formatDay(day)}: ${formatCost(sum.cost)}, ${sum.runs} runs`,
+      title: [`${formatDay(day)}: ${formatCost(sum.cost)}, ${sum.runs} runs`, ...detail].join('\n'),
       parts,
     }
   })
   const every = Math.ceil(days / 8)
   return (
     <div className="rounded-lg border border-line bg-surface px-3 py-3">
-      <p className="mb-2 flex gap-4 text-label text-muted">
-        {purposes.map((purpose, at) => (
-          <span key={purpose} className="flex items-center gap-1.5">
-            <span className={`size-2 rounded-sm ${DOTS[at]}`} /> {PURPOSE_WORDS[purpose]}
+      <p className="mb-2 flex flex-wrap gap-x-4 text-label text-muted">
+        {series.map(({ name }, at) => (
+          <span key={name} className="flex items-center gap-1.5">
+            <span className={`size-2 rounded-sm ${DOTS[at]}`} /> {name}
           </span>
         ))}
       </p>
@@ -172,8 +231,10 @@ function DayBars({ rows, days }: { rows: readonly CostRow[]; days: number }) {
         bars={bars}
         height={140}
         tick={(index) => (days - 1 - index) % every === 0}
-        caption="Cost by day"
-        format={formatCost}
+        caption={what === 'cost' ? 'Cost by day' : 'Tokens by day'}
+        format={format}
+        scale
+        numbers
       />
     </div>
   )
@@ -191,57 +252,82 @@ function Breakdown({
   const sums = sumBy(rows, keyOf)
   if (sums.length === 0) return null
   const most = Math.max(...sums.map(({ sum }) => sum.cost), 1e-9)
+  const columns: readonly Column<(typeof sums)[number]>[] = [
+    {
+      name: 'what',
+      heading: <span className="sr-only">what</span>,
+      header: true,
+      cell: ({ key, sum }) => (
+        <>
+          <span
+            aria-hidden="true"
+            className="absolute inset-y-1 left-1 rounded-sm bg-accent-soft"
+            style={{ width: `calc(${(sum.cost / most) * 100}% - 8px)` }}
+          />
+          <span className="relative">{key}</span>
+        </>
+      ),
+    },
+    { name: 'runs', right: true, cell: ({ sum }) => formatCount(sum.runs) },
+    {
+      name: 'failed',
+      right: true,
+      cell: ({ sum }) => (
+        <span className={sum.failed > 0 ? 'text-fail' : 'text-muted'}>{formatCount(sum.failed)}</span>
+      ),
+    },
+    {
+      name: 'cached',
+      right: true,
+      muted: true,
+      cell: ({ sum }) => (sum.read + sum.paid === 0 ? '–' : formatPercent(sum.read / (sum.read + sum.paid))),
+    },
+    { name: 'saved', right: true, muted: true, from: 'sm', cell: ({ sum }) => formatCost(sum.saved) },
+    { name: 'cost', right: true, cell: ({ sum }) => formatCost(sum.cost) },
+  ]
   return (
     <Section title={title}>
-      <div className="overflow-x-auto rounded-lg border border-line bg-surface">
-        <table className="w-full text-small">
-          <thead className="text-label text-muted">
-            <tr className="h-8 border-b border-line text-right">
-              <th scope="col" className="px-3 text-left font-normal">
-                <span className="sr-only">what</span>
-              </th>
-              <th scope="col" className="px-2 font-normal">
-                runs
-              </th>
-              <th scope="col" className="px-2 font-normal">
-                failed
-              </th>
-              <th scope="col" className="px-2 font-normal">
-                cached
-              </th>
-              <th scope="col" className="px-2 font-normal">
-                saved
-              </th>
-              <th scope="col" className="px-3 font-normal">
-                cost
-              </th>
-            </tr>
-          </thead>
-          <tbody className="divide-y divide-line">
-            {sums.map(({ key, sum }) => (
-              <tr key={key} className="h-8 text-right">
-                <th scope="row" className="relative px-3 text-left font-medium">
-                  <span
-                    aria-hidden="true"
-                    className="absolute inset-y-1 left-1 rounded-sm bg-accent-soft"
-                    style={{ width: `calc(${(sum.cost / most) * 100}% - 8px)` }}
-                  />
-                  <span className="relative">{key}</span>
-                </th>
-                <td className="px-2">{formatCount(sum.runs)}</td>
-                <td className={`px-2 ${sum.failed > 0 ? 'text-fail' : 'text-muted'}`}>
-                  {formatCount(sum.failed)}
-                </td>
-                <td className="px-2 text-muted">
-                  {sum.read + sum.paid === 0 ? '–' : formatPercent(sum.read / (sum.read + sum.paid))}
-                </td>
-                <td className="px-2 text-muted">{formatCost(sum.saved)}</td>
-                <td className="px-3">{formatCost(sum.cost)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label={title} columns={columns} rows={sums} keyOf={({ key }) => key} />
     </Section>
   )
 }
+
+const MOST_JOBS = 10
+
+/** The dearest jobs of all time; the whole list is on the page of jobs. */
+function DearestJobs() {
+  const { data } = useInfiniteQuery(jobsQuery({ sort: 'cost' }))
+  const jobs = (data?.pages[0]?.items ?? []).filter(({ spent }) => spent.usd > 0).slice(0, MOST_JOBS)
+  if (jobs.length === 0) return null
+  return (
+    <Section
+      title="Dearest jobs"
+      action={
+        <Link
+          to="/jobs"
+          search={{ sort: 'cost' } as never}
+          className="text-small text-accent hover:underline"
+        >
+          All jobs by cost
+        </Link>
+      }
+    >
+      <Table label="Dearest jobs" columns={JOB_COLUMNS} rows={jobs} keyOf={({ id }) => id} />
+    </Section>
+  )
+}
+
+const JOB_COLUMNS: readonly Column<Job>[] = [
+  {
+    name: 'job',
+    wide: true,
+    cell: (job) => (
+      <Link to="/jobs/$id" params={{ id: job.id }} data-row className="font-medium hover:underline">
+        {shorten(job.prompt, 90)}
+      </Link>
+    ),
+  },
+  { name: 'attempts', right: true, from: 'sm', cell: ({ attemptCount }) => attemptCount },
+  { name: 'tokens', right: true, muted: true, cell: ({ spent }) => formatTokens(spent.tokens) },
+  { name: 'cost', right: true, cell: ({ spent, costEstimated }) => formatCost(spent.usd, costEstimated) },
+]

@@ -30,6 +30,7 @@ import {
 import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { Code } from '../transcript/code.tsx'
+import { FollowUpLine } from '../watch/follow-up-line.tsx'
 import { STATUS_STANDING, standingOfCycle, TRIGGER_WORDS, wordOfCycle } from '../watch/words.ts'
 import { Prompt } from './run.tsx'
 
@@ -223,38 +224,6 @@ function ChainStep({
         </div>
       </div>
     </li>
-  )
-}
-
-export function FollowUpLine({ followUp }: { followUp: FollowUp }) {
-  const act = useAct()
-  const standing = { planned: 'wait', fired: 'done', missed: 'fail', cancelled: 'off' } as const
-  return (
-    <p className="mt-1 flex flex-wrap items-center gap-x-2 text-small">
-      <StateWord standing={standing[followUp.state]}>follow-up {followUp.state}</StateWord>
-      <span className="min-w-0">“{shorten(followUp.reason ?? followUp.prompt, 90)}”</span>
-      <span className="text-muted">
-        by {followUp.createdBy === 'agent' ? 'the agent' : 'a person'},{' '}
-        {followUp.state === 'planned' ? '' : 'due '}
-        <Ago at={followUp.dueAt} />
-        {followUp.firedAt && <span> · fired {formatClockSeconds(followUp.firedAt)}</span>}
-        {followUp.message && <span> · {shorten(followUp.message, 100)}</span>}
-      </span>
-      {followUp.firedRunId && (
-        <Link to="/runs/$id" params={{ id: followUp.firedRunId }} className="text-accent hover:underline">
-          run
-        </Link>
-      )}
-      {followUp.state === 'planned' && (
-        <Button
-          kind="bare"
-          busy={act.busy}
-          onClick={() => void act.run(() => client.cancelFollowUp(followUp.id))}
-        >
-          Cancel
-        </Button>
-      )}
-    </p>
   )
 }
 

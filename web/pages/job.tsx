@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { JobDetail } from '../../src/contract/job.ts'
+import { useView } from '../data/address.ts'
 import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { jobQuery } from '../data/queries.ts'
@@ -86,10 +87,9 @@ export function JobPage() {
 }
 
 function TranscriptSection({ job }: { job: JobDetail }) {
-  // A retry continues a stream that has ended: another run is another stream.
-  const { log, version } = useEvents({ jobId: job.id })
+  const { log, version } = useEvents({ jobId: job.id, newestRunId: job.runId })
   const items = useTranscript(log, version)
-  const [view, setView] = useState<'read' | 'raw'>('read')
+  const [view, setView] = useView()
   return (
     <Section
       title="Transcript"

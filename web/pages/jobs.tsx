@@ -1,250 +1,218 @@
-/** All jobs: filtered, searched and sorted by the address, with several at once cancelled or retried. */
+/** All jobs: filtered, searched and sorted by the daemon as the address says, with several at once cancelled or retried. */
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
-import type { Job } from '../../src/contract/job.ts'
-import { client } from '../data/client.ts'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useMemo, useState } from 'react'
+import type { Job, JobFilters, JobSort, JobState } from '../../src/contract/job.ts'
+import { oneOf, useAddress } from '../data/address.ts'
 import { useTitle } from '../data/hooks.ts'
-import { jobsQuery } from '../data/queries.ts'
-import { formatCost, formatCount } from '../format/amounts.ts'
+import { jobsQuery, listAllJobs } from '../data/queries.ts'
+import { formatCost } from '../format/amounts.ts'
 import { fileName, inert, shorten } from '../format/text.ts'
 import { formatSpan } from '../format/time.ts'
 import { standingOfJob } from '../format/words.ts'
-import { useAct } from '../parts/act.ts'
-import { Button, Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
+import { Bulk } from '../jobs/bulk.tsx'
+import { Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
-import { JOB_FILTERS, type JobsSearch } from './jobs-search.ts'
+import { SearchField, ShowMore, SteadyRows, useSettled } from '../parts/list.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 
-type Sort = 'newest' | 'cost' | 'time' | 'attempts'
-const SORTS: Readonly<Record<Sort, (a: Job, b: Job) => number>> = {
-  newest: (a, b) => b.id.localeCompare(a.id),
-  cost: (a, b) => b.spent.usd - a.spent.usd,
-  time: (a, b) => (b.progress.elapsedMs ?? 0) - (a.progress.elapsedMs ?? 0),
-  attempts: (a, b) => b.attemptCount - a.attemptCount,
-}
-const isSort = (text: string | undefined): text is Sort => text !== undefined && text in SORTS
-
-const CAN_CANCEL: readonly Job['state'][] = ['queued', 'running', 'waiting', 'paused']
-const CAN_RETRY: readonly Job['state'][] = ['paused', 'failed', 'cancelled', 'waiting']
+const FILTERS: readonly { state?: JobState; word: string }[] = [
+  { word: 'All' },
+  { state: 'running', word: 'At work' },
+  { state: 'paused', word: 'Needs you' },
+  { state: 'waiting', word: 'Waiting' },
+  { state: 'queued', word: 'Queued' },
+  { state: 'failed', word: 'Failed' },
+  { state: 'completed', word: 'Completed' },
+  { state: 'cancelled', word: 'Cancelled' },
+]
+const STATES = FILTERS.flatMap(({ state }) => state ?? [])
+const SORTS: readonly JobSort[] = ['newest', 'oldest', 'cost', 'time', 'attempts']
+const keyOf = ({ id }: Job) => id as string
 
 export function Jobs() {
   useTitle('Jobs')
-  const search: JobsSearch = useSearch({ strict: false })
-  const navigate = useNavigate()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    jobsQuery(search.state),
+  const [address, change] = useAddress<'state' | 'q' | 'sort'>()
+  const q = useSettled(address.q ?? '')
+  const filters: JobFilters = useMemo(
+    () => ({ state: oneOf(address.state, STATES), q, sort: oneOf(address.sort, SORTS) }),
+    [address.state, address.sort, q],
   )
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const sort: Sort = isSort(search.sort) ? search.sort : 'newest'
-  const change = (part: JobsSearch) =>
-    void navigate({ to: '/jobs', search: { ...search, ...part }, replace: true })
-  const jobs = useMemo(() => {
-    const words = search.q?.trim().toLowerCase() ?? ''
-    const all = data?.pages.flatMap(({ items }) => items) ?? []
-    return all
-      .filter(
-        ({ prompt, id, workDir }) =>
-          words === '' || `${prompt} ${id} ${workDir}`.toLowerCase().includes(words),
-      )
-      .sort(SORTS[sort])
-  }, [data, search.q, sort])
-  const toggle = (id: string) => {
-    const next = new Set(chosen)
-    if (!next.delete(id)) next.add(id)
+  const { data, error, refetch, ...pages } = useInfiniteQuery(jobsQuery(filters))
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Job>>(new Map())
+  const jobs = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  const known = useMemo(() => new Map(jobs.map((job) => [keyOf(job), job])), [jobs])
+  // States change while rows are chosen: what is loaded is newer than what was chosen.
+  const chosenJobs = [...chosen].map(([id, job]) => known.get(id) ?? job)
+  const choose = (some: readonly Job[], wanted: boolean) => {
+    const next = new Map(chosen)
+    for (const job of some) wanted ? next.set(job.id, job) : next.delete(job.id)
     setChosen(next)
   }
+  const isFiltered = filters.state !== undefined || q !== ''
+  const all = jobs.length > 0 && jobs.every(({ id }) => chosen.has(id))
   return (
     <Page wide>
       <PageTitle
         aside={
-          <input
-            aria-label="Search jobs"
-            placeholder="Search…"
-            value={search.q ?? ''}
-            onChange={(event) => change({ q: event.target.value })}
-            className="h-7 w-56 rounded-md border border-line bg-surface px-2 max-sm:h-9 max-sm:w-full"
-          />
+          <SearchField label="Search jobs" value={address.q ?? ''} onChange={(text) => change({ q: text })} />
         }
       >
         Jobs
       </PageTitle>
       <nav className="mb-3 flex flex-wrap items-center gap-1" aria-label="Filter by state">
-        {JOB_FILTERS.map(({ state, word }) => (
+        {FILTERS.map(({ state, word }) => (
           <Link
             key={word}
             to="/jobs"
-            search={{ ...(search.q ? { q: search.q } : {}), ...(state ? { state } : {}) }}
-            data-current={search.state === state || undefined}
-            className="rounded-md px-2.5 py-1 text-small text-muted hover:bg-raised data-current:bg-raised data-current:font-medium data-current:text-text"
+            search={{ ...address, state } as never}
+            data-current={filters.state === state || undefined}
+            aria-current={filters.state === state ? 'true' : undefined}
+            className="rounded-md px-2.5 py-1 text-small text-muted hover:bg-raised data-current:bg-raised data-current:font-medium data-current:text-text max-sm:py-2"
           >
             {word}
           </Link>
         ))}
       </nav>
-      <Bulk jobs={jobs.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
+      <Bulk
+        chosen={chosenJobs}
+        onAll={
+          pages.hasNextPage
+            ? async () => setChosen(new Map((await listAllJobs(filters)).map((job) => [job.id, job])))
+            : all
+              ? null
+              : async () => choose(jobs, true)
+        }
+        onDone={() => setChosen(new Map())}
+      />
       {error ? (
         <ErrorBox error={error} retry={() => void refetch()} />
       ) : !data ? (
         <Skeleton rows={8} height={32} />
       ) : jobs.length === 0 ? (
         <Empty
-          {...(search.state || search.q
+          {...(isFiltered
             ? {}
             : { command: 'reprise run "Update the dependencies and make the tests pass"' })}
         >
-          {search.state || search.q
+          {isFiltered
             ? 'No job is like this.'
             : 'There are no jobs yet. A job is a prompt to finish unattended:'}
         </Empty>
       ) : (
-        <Table
-          jobs={jobs}
-          chosen={chosen}
-          toggle={toggle}
-          sort={sort}
-          onSort={(name) => change({ sort: name })}
-        />
+        <SteadyRows rows={jobs} keyOf={keyOf} order={JSON.stringify(filters)}>
+          {(rows) => (
+            <Table
+              label="Jobs"
+              columns={columnsOf({
+                isChosen: ({ id }) => chosen.has(id),
+                choose,
+                all,
+                onAll: (wanted) => choose(jobs, wanted),
+                sort: filters.sort ?? 'newest',
+                onSort: (sort) => change({ sort }),
+              })}
+              rows={rows}
+              keyOf={keyOf}
+            />
+          )}
+        </SteadyRows>
       )}
-      {hasNextPage && (
-        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore pages={pages} />
     </Page>
   )
 }
 
-function Bulk({ jobs, onDone }: { jobs: readonly Job[]; onDone: () => void }) {
-  const act = useAct()
-  if (jobs.length === 0) return null
-  const some = (states: readonly Job['state'][]) => jobs.filter(({ state }) => states.includes(state))
-  const all = (work: (id: string) => Promise<unknown>, of: readonly Job[]) => async () => {
-    if (await act.run(() => Promise.all(of.map(({ id }) => work(id))))) onDone()
-  }
-  const [cancellable, retryable] = [some(CAN_CANCEL), some(CAN_RETRY)]
-  return (
-    <div className="mb-2 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-raised px-3 py-1.5">
-      <span>{formatCount(jobs.length)} chosen</span>
-      <Button
-        busy={act.busy}
-        disabled={retryable.length === 0}
-        onClick={all((id) => client.retryJob(id), retryable)}
-      >
-        Retry {retryable.length || ''}
-      </Button>
-      <Button
-        kind="danger"
-        busy={act.busy}
-        disabled={cancellable.length === 0}
-        onClick={all((id) => client.cancelJob(id), cancellable)}
-      >
-        Cancel {cancellable.length || ''}
-      </Button>
-      <Button kind="bare" onClick={onDone}>
-        Choose none
-      </Button>
-      {act.error !== null && <ErrorBox error={act.error} />}
-    </div>
-  )
+interface Choosing {
+  isChosen: (job: Job) => boolean
+  choose: (some: readonly Job[], wanted: boolean) => void
+  all: boolean
+  onAll: (wanted: boolean) => void
+  sort: JobSort
+  onSort: (sort: JobSort) => void
 }
 
-function Table({
-  jobs,
-  chosen,
-  toggle,
-  sort,
-  onSort,
-}: {
-  jobs: readonly Job[]
-  chosen: ReadonlySet<string>
-  toggle: (id: string) => void
-  sort: Sort
-  onSort: (sort: Sort) => void
-}) {
-  const heading = (name: Sort, word: string) => (
-    <th scope="col" aria-sort={sort === name ? 'descending' : 'none'} className="px-2 text-right font-normal">
+function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Column<Job>[] {
+  const sorted = (name: JobSort, word: string): Pick<Column<Job>, 'heading' | 'sorted' | 'right'> => {
+    const isOldest = name === 'newest' && sort === 'oldest'
+    const current = sort === name || isOldest
+    const heading: ReactNode = (
       <button
         type="button"
-        onClick={() => onSort(name)}
-        className={sort === name ? 'text-text' : 'hover:text-text'}
+        onClick={() => onSort(name === 'newest' && sort === 'newest' ? 'oldest' : name)}
+        className={current ? 'text-text' : 'hover:text-text'}
       >
         {word}
-        {sort === name ? ' ↓' : ''}
+        {current ? (isOldest ? ' ↑' : ' ↓') : ''}
       </button>
-    </th>
-  )
-  return (
-    <div className="overflow-x-auto rounded-lg border border-line bg-surface">
-      <table className="w-full text-small">
-        <thead className="text-label text-muted">
-          <tr className="h-8 border-b border-line text-left">
-            <th scope="col" className="w-8">
-              <span className="sr-only">choose</span>
-            </th>
-            <th scope="col" className="w-32 px-2 font-normal">
-              state
-            </th>
-            <th scope="col" className="px-2 font-normal">
-              prompt
-            </th>
-            <th scope="col" className="px-2 font-normal max-md:hidden">
-              agent
-            </th>
-            <th scope="col" className="px-2 font-normal max-lg:hidden">
-              directory
-            </th>
-            {heading('attempts', 'attempts')}
-            {heading('cost', 'cost')}
-            {heading('time', 'took')}
-            {heading('newest', 'created')}
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line">
-          {jobs.map((job) => (
-            <tr key={job.id} className="h-8 hover:bg-raised">
-              <td className="text-center">
-                <input
-                  type="checkbox"
-                  aria-label={`Choose ${shorten(job.prompt, 60)}`}
-                  checked={chosen.has(job.id)}
-                  onChange={() => toggle(job.id)}
-                />
-              </td>
-              <td className="px-2">
-                <StateWord standing={standingOfJob(job)}>
-                  {job.attention && job.state === 'paused' ? job.attention : job.state}
-                </StateWord>
-              </td>
-              <td className="w-full max-w-0 min-w-48 px-2">
-                <Link
-                  to="/jobs/$id"
-                  params={{ id: job.id }}
-                  data-row
-                  className="block truncate font-medium hover:underline"
-                  title={job.prompt.slice(0, 500)}
-                >
-                  {inert(job.prompt).slice(0, 200)}
-                </Link>
-              </td>
-              <td className="px-2 whitespace-nowrap text-muted max-md:hidden">
-                {job.agent} {job.model ?? ''}
-              </td>
-              <td className="px-2 text-muted max-lg:hidden" title={job.workDir}>
-                {shorten(fileName(job.workDir), 24)}
-              </td>
-              <td className="px-2 text-right">{job.attemptCount}</td>
-              <td className="px-2 text-right">{formatCost(job.spent.usd, job.costEstimated)}</td>
-              <td className="px-2 text-right text-muted">
-                {job.progress.elapsedMs === null ? '–' : formatSpan(job.progress.elapsedMs)}
-              </td>
-              <td className="px-2 text-right whitespace-nowrap text-muted">
-                <Ago at={job.createdAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
+    )
+    return { heading, sorted: current ? (isOldest ? 'ascending' : 'descending') : 'none', right: true }
+  }
+  return [
+    {
+      name: 'choose',
+      heading: (
+        <input
+          type="checkbox"
+          aria-label="Choose all that are shown"
+          checked={all}
+          onChange={(event) => onAll(event.target.checked)}
+        />
+      ),
+      cell: (job) => (
+        <input
+          type="checkbox"
+          aria-label={`Choose ${shorten(job.prompt, 60)}`}
+          checked={isChosen(job)}
+          onChange={(event) => choose([job], event.target.checked)}
+        />
+      ),
+    },
+    {
+      name: 'state',
+      cell: (job) => (
+        <StateWord standing={standingOfJob(job)}>
+          {job.attention && job.state === 'paused' ? job.attention : job.state}
+        </StateWord>
+      ),
+    },
+    {
+      name: 'prompt',
+      wide: true,
+      cell: (job) => (
+        <Link
+          to="/jobs/$id"
+          params={{ id: job.id }}
+          data-row
+          className="block truncate font-medium hover:underline"
+          title={job.prompt.slice(0, 500)}
+        >
+          {inert(job.prompt).slice(0, 200)}
+        </Link>
+      ),
+    },
+    { name: 'agent', from: 'md', muted: true, cell: (job) => `${job.agent} ${job.model ?? ''}` },
+    {
+      name: 'directory',
+      from: 'lg',
+      muted: true,
+      cell: (job) => <span title={job.workDir}>{shorten(fileName(job.workDir), 24)}</span>,
+    },
+    { name: 'attempts', ...sorted('attempts', 'attempts'), from: 'sm', cell: (job) => job.attemptCount },
+    { name: 'cost', ...sorted('cost', 'cost'), cell: (job) => formatCost(job.spent.usd, job.costEstimated) },
+    {
+      name: 'took',
+      ...sorted('time', 'took'),
+      muted: true,
+      from: 'sm',
+      cell: ({ progress: { elapsedMs } }) => (elapsedMs === null ? '–' : formatSpan(elapsedMs)),
+    },
+    {
+      name: 'created',
+      ...sorted('newest', 'created'),
+      muted: true,
+      cell: (job) => <Ago at={job.createdAt} />,
+    },
+  ]
 }

@@ -49,8 +49,9 @@ function Loading() {
 }
 
 function Lists({ overview }: { overview: Overview }) {
-  const { needsYou, atWork, parked, costs, failures } = overview
-  const nothing = needsYou.length + atWork.length + parked.length + costs.length === 0
+  const { needsYou, atWork, parked, costs, failures, simulated } = overview
+  const scheduled = parked.filter(({ kind }) => kind === 'schedule').length
+  const nothing = needsYou.length + atWork.length + parked.length - scheduled + costs.length === 0
   return (
     <>
       <Section title="Needs you" count={needsYou.length}>
@@ -59,7 +60,7 @@ function Lists({ overview }: { overview: Overview }) {
             <span className="text-ok">✓</span> Nothing needs you.
           </p>
         ) : (
-          <Rows label="Needs you">
+          <Rows label="Needs you" settles={needsYou.map(keyOfNeed).join()}>
             {needsYou.map((need) => (
               <NeedRow key={keyOfNeed(need)} need={need} />
             ))}
@@ -89,7 +90,7 @@ function Lists({ overview }: { overview: Overview }) {
           </Rows>
         </Section>
       )}
-      {!nothing && <Today costs={costs} failures={failures} />}
+      {!nothing && <Today costs={costs} failures={failures} simulated={simulated} />}
     </>
   )
 }
@@ -129,6 +130,7 @@ const PARKED_WORDS: Readonly<Record<Parked['kind'], string>> = {
   wait: 'waits',
   queue: 'queued',
   'follow-up': 'follow-up',
+  schedule: 'fires',
 }
 
 /** The vendor's words about a limit or an outage. Its beginning and end are shown elsewhere. */
@@ -159,7 +161,9 @@ function ParkedRow({ item }: { item: Parked }) {
       <span className="text-right whitespace-nowrap">
         {item.until && Date.parse(item.until) > now ? (
           <>
-            <span className="text-muted max-sm:hidden">goes on at {formatClock(item.until)}, </span>
+            <span className="text-muted max-sm:hidden">
+              {item.kind === 'schedule' ? '' : 'goes on '}at {formatClock(item.until)},{' '}
+            </span>
             <Ago at={item.until} />
           </>
         ) : (

@@ -1,8 +1,8 @@
 /** One run: its transcript, readable and raw, beside what it is and what one can do. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { RunDetail } from '../../src/contract/run.ts'
+import { useView } from '../data/address.ts'
 import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { runQuery } from '../data/queries.ts'
@@ -48,7 +48,7 @@ export function RunPage() {
 function Shown({ run }: { run: RunDetail }) {
   const { log, version } = useEvents({ runId: run.id })
   const items = useTranscript(log, version)
-  const [view, setView] = useState<'read' | 'raw'>('read')
+  const [view, setView] = useView()
   const live = run.state !== 'settled'
   return (
     <div className="flex h-full min-h-[560px] flex-col px-4 pt-4 md:px-6">

@@ -9,7 +9,8 @@ import { runsOfSessionQuery, sessionQuery } from '../data/queries.ts'
 import { formatBytes, formatCost, formatPercent, formatTokens, plural } from '../format/amounts.ts'
 import { inert, shorten, shortId } from '../format/text.ts'
 import { formatClock } from '../format/time.ts'
-import { standingOfRun, wordOfRun } from '../format/words.ts'
+import { SESSION_STANDING, standingOfRun, wordOfRun } from '../format/words.ts'
+import { Audit } from '../parts/audit.tsx'
 import {
   ContextGauge,
   Copyable,
@@ -26,8 +27,8 @@ import {
 import { Bars } from '../parts/chart.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
-import { FollowUpLine } from './cycle.tsx'
-import { SESSION_STANDING } from './sessions.tsx'
+import { SessionActions } from '../session/actions.tsx'
+import { FollowUpLine } from '../watch/follow-up-line.tsx'
 
 export function SessionPage() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -51,7 +52,7 @@ export function SessionPage() {
   const own = session.followUps
   return (
     <Page wide>
-      <PageTitle>
+      <PageTitle aside={<SessionActions session={session} />}>
         Session <code className="text-title">{shortId(session.agentSessionId)}</code>{' '}
         <span className="text-base font-normal">
           <StateWord standing={SESSION_STANDING[session.state]}>{session.state}</StateWord>
@@ -60,6 +61,7 @@ export function SessionPage() {
       <div className="flex gap-8 max-lg:flex-col">
         <aside className="w-80 shrink-0 max-lg:w-auto">
           <Facts session={session} />
+          <Audit subject={session.id} />
         </aside>
         <div className="min-w-0 flex-1">
           <Section title="Context over time">
@@ -108,6 +110,8 @@ export function SessionPage() {
   )
 }
 
+const COPY_WORDS = { fork: 'fork of', import: 'imported', rewind: 'rewind of' } as const
+
 function Facts({ session }: { session: SessionDetail }) {
   const { transcript } = session
   return (
@@ -143,8 +147,20 @@ function Facts({ session }: { session: SessionDetail }) {
       </Fact>
       {session.files.length > 1 && (
         <Fact name="files">
-          {plural(session.files.length, 'file')},{' '}
-          {formatBytes(session.files.reduce((sum, { bytes }) => sum + bytes, 0))}
+          <details>
+            <summary>
+              {plural(session.files.length, 'file')},{' '}
+              {formatBytes(session.files.reduce((sum, { bytes }) => sum + bytes, 0))}
+            </summary>
+            <ul>
+              {session.files.map(({ path, bytes }) => (
+                <li key={path}>
+                  <Middle text={path} max={34} mono />{' '}
+                  <span className="text-muted">{formatBytes(bytes)}</span>
+                </li>
+              ))}
+            </ul>
+          </details>
         </Fact>
       )}
       <Fact name="resumable">
@@ -161,6 +177,15 @@ function Facts({ session }: { session: SessionDetail }) {
           >
             open
           </Link>
+        </Fact>
+      )}
+      {session.copiedFrom && (
+        <Fact name={COPY_WORDS[session.copiedFrom.kind]}>
+          {session.copiedFrom.session ? (
+            <SessionLink id={session.copiedFrom.session} />
+          ) : (
+            <code>{shortId(session.copiedFrom.agentSessionId)}</code>
+          )}
         </Fact>
       )}
       {session.continues && (
@@ -185,9 +210,6 @@ function Facts({ session }: { session: SessionDetail }) {
       )}
       <Fact name="agent’s id">
         <Copyable text={session.agentSessionId} shown={shorten(session.agentSessionId, 30)} />
-      </Fact>
-      <Fact name="continue">
-        <Copyable text={`reprise run --session ${session.id} "…"`} shown="reprise run --session …" />
       </Fact>
     </dl>
   )

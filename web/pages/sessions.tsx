@@ -1,117 +1,112 @@
-/** The agents' sessions, most recently used first. */
+/** The agents' sessions, newest first, and the import of one from a file. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Session } from '../../src/contract/session.ts'
+import { useMemo } from 'react'
+import type { Session, SessionState } from '../../src/contract/session.ts'
+import { oneOf, useAddress } from '../data/address.ts'
 import { useTitle } from '../data/hooks.ts'
 import { sessionsQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
 import { fileName, shorten, shortId } from '../format/text.ts'
-import type { Standing } from '../format/words.ts'
-import { Button, ContextGauge, Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
+import { SESSION_STANDING } from '../format/words.ts'
+import { ContextGauge, Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
+import { SearchField, ShowMore, SteadyRows, useSettled } from '../parts/list.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { ImportButton } from '../session/import.tsx'
 
-export const SESSION_STANDING: Readonly<Record<Session['state'], Standing>> = {
-  created: 'wait',
-  active: 'work',
-  paused: 'wait',
-  completed: 'done',
-  expired: 'off',
-  poisoned: 'fail',
-}
+const STATES = Object.keys(SESSION_STANDING) as SessionState[]
+const keyOf = ({ id }: Session) => id as string
 
 export function Sessions() {
   useTitle('Sessions')
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    sessionsQuery(),
-  )
+  const [address, change] = useAddress<'q' | 'status'>()
+  const q = useSettled(address.q ?? '')
+  const filters = useMemo(() => ({ q, status: oneOf(address.status, STATES) }), [q, address.status])
+  const { data, error, refetch, ...pages } = useInfiniteQuery(sessionsQuery(filters))
   const sessions = data?.pages.flatMap(({ items }) => items) ?? []
+  const isFiltered = q !== '' || filters.status !== undefined
   return (
     <Page wide>
-      <PageTitle>Sessions</PageTitle>
+      <PageTitle
+        aside={
+          <>
+            <select
+              aria-label="State of the sessions"
+              value={filters.status ?? ''}
+              onChange={(event) => change({ status: event.target.value })}
+              className="h-7 rounded-md border border-line bg-surface px-1.5 max-sm:h-9"
+            >
+              <option value="">all states</option>
+              {STATES.map((state) => (
+                <option key={state}>{state}</option>
+              ))}
+            </select>
+            <SearchField
+              label="Search sessions"
+              value={address.q ?? ''}
+              onChange={(text) => change({ q: text })}
+            />
+            <ImportButton />
+          </>
+        }
+      >
+        Sessions
+      </PageTitle>
       {error ? (
         <ErrorBox error={error} retry={() => void refetch()} />
       ) : !data ? (
         <Skeleton rows={8} height={32} />
       ) : sessions.length === 0 ? (
-        <Empty command='reprise run "Say hello"'>
-          No agent has had a session yet. The first run makes one:
+        <Empty {...(isFiltered ? {} : { command: 'reprise run "Say hello"' })}>
+          {isFiltered
+            ? 'No session is like this.'
+            : 'No agent has had a session yet. The first run makes one:'}
         </Empty>
       ) : (
-        <div className="overflow-x-auto rounded-lg border border-line bg-surface">
-          <table className="w-full text-small">
-            <thead className="text-label text-muted">
-              <tr className="h-8 border-b border-line text-left">
-                <th scope="col" className="px-3 font-normal">
-                  session
-                </th>
-                <th scope="col" className="px-2 font-normal">
-                  state
-                </th>
-                <th scope="col" className="px-2 font-normal">
-                  agent
-                </th>
-                <th scope="col" className="px-2 font-normal max-md:hidden">
-                  directory
-                </th>
-                <th scope="col" className="px-2 font-normal">
-                  context
-                </th>
-                <th scope="col" className="px-2 text-right font-normal">
-                  turns
-                </th>
-                <th scope="col" className="px-2 text-right font-normal">
-                  resumes
-                </th>
-                <th scope="col" className="px-2 text-right font-normal">
-                  cost
-                </th>
-                <th scope="col" className="px-3 text-right font-normal">
-                  last used
-                </th>
-              </tr>
-            </thead>
-            <tbody className="divide-y divide-line">
-              {sessions.map((session) => (
-                <tr key={session.id} className="h-8 hover:bg-raised">
-                  <td className="px-3">
-                    <Link
-                      to="/sessions/$id"
-                      params={{ id: session.id }}
-                      data-row
-                      title={session.agentSessionId}
-                      className="font-mono hover:underline"
-                    >
-                      {shortId(session.agentSessionId)}
-                    </Link>
-                  </td>
-                  <td className="px-2">
-                    <StateWord standing={SESSION_STANDING[session.state]}>{session.state}</StateWord>
-                  </td>
-                  <td className="px-2 text-muted">{session.agent}</td>
-                  <td className="px-2 text-muted max-md:hidden" title={session.workDir}>
-                    {shorten(fileName(session.workDir), 30)}
-                  </td>
-                  <td className="px-2">
-                    <ContextGauge tokens={session.contextTokens} window={session.contextWindow} />
-                  </td>
-                  <td className="px-2 text-right">{session.turns}</td>
-                  <td className="px-2 text-right">{session.resumes}</td>
-                  <td className="px-2 text-right">{formatCost(session.costUsd)}</td>
-                  <td className="px-3 text-right whitespace-nowrap text-muted">
-                    <Ago at={session.lastUsedAt} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <SteadyRows rows={sessions} keyOf={keyOf} order={JSON.stringify(filters)}>
+          {(rows) => <Table label="Sessions" columns={COLUMNS} rows={rows} keyOf={keyOf} />}
+        </SteadyRows>
       )}
-      {hasNextPage && (
-        <Button className="mt-3" busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore pages={pages} />
     </Page>
   )
 }
+
+const COLUMNS: readonly Column<Session>[] = [
+  {
+    name: 'session',
+    cell: (session) => (
+      <Link
+        to="/sessions/$id"
+        params={{ id: session.id }}
+        data-row
+        title={session.agentSessionId}
+        className="font-mono hover:underline"
+      >
+        {shortId(session.agentSessionId)}
+      </Link>
+    ),
+  },
+  {
+    name: 'state',
+    cell: ({ state }) => <StateWord standing={SESSION_STANDING[state]}>{state}</StateWord>,
+  },
+  { name: 'agent', muted: true, from: 'sm', cell: ({ agent }) => agent },
+  {
+    name: 'directory',
+    muted: true,
+    wide: true,
+    from: 'md',
+    cell: ({ workDir }) => <span title={workDir}>{shorten(fileName(workDir), 60)}</span>,
+  },
+  {
+    name: 'context',
+    cell: (session) => <ContextGauge tokens={session.contextTokens} window={session.contextWindow} />,
+  },
+  { name: 'turns', right: true, from: 'sm', cell: ({ turns }) => turns },
+  { name: 'resumes', right: true, from: 'sm', cell: ({ resumes }) => resumes },
+  { name: 'cost', right: true, cell: ({ costUsd }) => formatCost(costUsd) },
+  { name: 'last used', right: true, muted: true, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+]

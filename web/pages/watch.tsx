@@ -1,33 +1,24 @@
 /** One watch: what it checks, and its cycles. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { Cycle } from '../../src/contract/cycle.ts'
 import type { Watch } from '../../src/contract/watch.ts'
-import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { cyclesQuery, watchQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
 import { shorten } from '../format/text.ts'
 import { formatClock, formatExact, formatSpan } from '../format/time.ts'
-import { useAct } from '../parts/act.ts'
 import { Audit } from '../parts/audit.tsx'
-import {
-  Button,
-  Empty,
-  ErrorBox,
-  Fact,
-  Middle,
-  PageTitle,
-  Section,
-  Skeleton,
-  StateWord,
-} from '../parts/base.tsx'
+import { Empty, ErrorBox, Fact, Middle, PageTitle, Section, Skeleton, StateWord } from '../parts/base.tsx'
 import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
+import { SteadyRows } from '../parts/list.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { WatchActions } from '../watch/actions.tsx'
 import { STATUS_STANDING, standingOfCycle, TRIGGER_WORDS, wordOfCycle } from '../watch/words.ts'
 import { Prompt } from './run.tsx'
+
+const keyOf = ({ id }: Cycle) => id as string
 
 export function WatchPage() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -50,18 +41,14 @@ export function WatchPage() {
   }
   return (
     <Page wide>
-      <PageTitle aside={<WatchActions watch={watch} />}>
+      <PageTitle aside={<WatchActions watch={watch} whole />}>
         {watch.name}{' '}
         <span className="text-base font-normal text-muted">{watch.schedule ?? 'when it is triggered'}</span>
       </PageTitle>
       <div className="flex gap-8 max-lg:flex-col">
         <aside className="w-80 shrink-0 max-lg:w-auto">
           <Facts watch={watch} />
-          {watch.source === 'api' ? (
-            <EditPrompt key={watch.updatedAt} watch={watch} />
-          ) : (
-            <Prompt text={watch.prompt} />
-          )}
+          <Prompt text={watch.prompt} />
           <Audit subject={watch.id} />
         </aside>
         <div className="min-w-0 flex-1">
@@ -71,7 +58,9 @@ export function WatchPage() {
             ) : cycles.length === 0 ? (
               <Empty command={`reprise watch trigger ${watch.name}`}>It has not run yet. Start it now:</Empty>
             ) : (
-              <Cycles cycles={cycles} />
+              <SteadyRows rows={cycles} keyOf={keyOf} order="">
+                {(rows) => <Table label="Cycles" columns={COLUMNS} rows={rows} keyOf={keyOf} />}
+              </SteadyRows>
             )}
           </Section>
         </div>
@@ -116,105 +105,45 @@ function Facts({ watch }: { watch: Watch }) {
   )
 }
 
-function EditPrompt({ watch }: { watch: Watch }) {
-  const act = useAct()
-  const [prompt, setPrompt] = useState(watch.prompt)
-  return (
-    <div className="mt-3">
-      <label className="text-label font-semibold tracking-wider text-muted uppercase">
-        Prompt
-        <textarea
-          value={prompt}
-          rows={6}
-          onChange={(event) => setPrompt(event.target.value)}
-          className="mt-1 block w-full rounded-md border border-line bg-surface px-2 py-1.5 text-base font-normal tracking-normal text-text normal-case"
-        />
-      </label>
-      {prompt !== watch.prompt && (
-        <Button
-          kind="main"
-          className="mt-1"
-          busy={act.busy}
-          disabled={prompt.trim() === ''}
-          onClick={() => void act.run(() => client.updateWatch(watch.id, { prompt }))}
-        >
-          Save
-        </Button>
-      )}
-      {act.error !== null && <ErrorBox error={act.error} />}
-    </div>
-  )
-}
-
-function Cycles({ cycles }: { cycles: readonly Cycle[] }) {
-  return (
-    <div className="overflow-x-auto rounded-lg border border-line bg-surface">
-      <table className="w-full text-small">
-        <thead className="text-label text-muted">
-          <tr className="h-8 border-b border-line text-left">
-            <th scope="col" className="px-3 font-normal">
-              #
-            </th>
-            <th scope="col" className="px-2 font-normal">
-              outcome
-            </th>
-            <th scope="col" className="px-2 font-normal">
-              summary
-            </th>
-            <th scope="col" className="px-2 font-normal max-md:hidden">
-              started by
-            </th>
-            <th scope="col" className="px-2 text-right font-normal">
-              tier
-            </th>
-            <th scope="col" className="px-2 text-right font-normal">
-              took
-            </th>
-            <th scope="col" className="px-2 text-right font-normal">
-              cost
-            </th>
-            <th scope="col" className="px-3 text-right font-normal">
-              when
-            </th>
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line">
-          {cycles.map((cycle) => (
-            <tr key={cycle.id} className="h-8 hover:bg-raised">
-              <td className="px-3">
-                <Link
-                  to="/cycles/$id"
-                  params={{ id: cycle.id }}
-                  data-row
-                  className="font-medium hover:underline"
-                >
-                  {cycle.number}
-                </Link>
-              </td>
-              <td className="px-2">
-                <StateWord standing={cycle.status ? STATUS_STANDING[cycle.status] : standingOfCycle(cycle)}>
-                  {cycle.status ?? wordOfCycle(cycle)}
-                </StateWord>
-              </td>
-              <td
-                className="w-full max-w-0 min-w-40 truncate px-2 text-muted"
-                title={cycle.summary ?? cycle.message ?? undefined}
-              >
-                {shorten(cycle.summary ?? cycle.message ?? '', 120)}
-              </td>
-              <td className="px-2 text-muted max-md:hidden">{TRIGGER_WORDS[cycle.trigger].split(',')[0]}</td>
-              <td className="px-2 text-right">{cycle.tier ?? '–'}</td>
-              <td className="px-2 text-right text-muted">
-                {cycle.startedAt ? <Elapsed from={cycle.startedAt} to={cycle.endedAt} /> : '–'}
-              </td>
-              <td className="px-2 text-right">{formatCost(cycle.costUsd, cycle.costEstimated)}</td>
-              <td className="px-3 text-right whitespace-nowrap text-muted">
-                <Ago at={cycle.startedAt ?? cycle.dueAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
+const COLUMNS: readonly Column<Cycle>[] = [
+  {
+    name: '#',
+    cell: (cycle) => (
+      <Link to="/cycles/$id" params={{ id: cycle.id }} data-row className="font-medium hover:underline">
+        {cycle.number}
+      </Link>
+    ),
+  },
+  {
+    name: 'outcome',
+    cell: (cycle) => (
+      <StateWord standing={cycle.status ? STATUS_STANDING[cycle.status] : standingOfCycle(cycle)}>
+        {cycle.status ?? wordOfCycle(cycle)}
+      </StateWord>
+    ),
+  },
+  {
+    name: 'summary',
+    wide: true,
+    muted: true,
+    cell: ({ summary, message }) => (
+      <span title={summary ?? message ?? undefined}>{shorten(summary ?? message ?? '', 120)}</span>
+    ),
+  },
+  {
+    name: 'started by',
+    muted: true,
+    from: 'md',
+    cell: ({ trigger }) => <span className="whitespace-nowrap">{TRIGGER_WORDS[trigger].split(',')[0]}</span>,
+  },
+  { name: 'tier', right: true, cell: ({ tier }) => tier ?? '–' },
+  {
+    name: 'took',
+    right: true,
+    muted: true,
+    from: 'sm',
+    cell: ({ startedAt, endedAt }) => (startedAt ? <Elapsed from={startedAt} to={endedAt} /> : '–'),
+  },
+  { name: 'cost', right: true, cell: ({ costUsd, costEstimated }) => formatCost(costUsd, costEstimated) },
+  { name: 'when', right: true, muted: true, cell: ({ startedAt, dueAt }) => <Ago at={startedAt ?? dueAt} /> },
+]

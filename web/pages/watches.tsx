@@ -1,23 +1,48 @@
 /** All watches: when they fire next, and how the last cycles went. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { Watch } from '../../src/contract/watch.ts'
 import { useTitle } from '../data/hooks.ts'
 import { watchesQuery } from '../data/queries.ts'
 import { shorten } from '../format/text.ts'
-import { Badge, Empty, ErrorBox, Mark, PageTitle, Rows, Skeleton, StateWord } from '../parts/base.tsx'
+import {
+  Badge,
+  Button,
+  Dialog,
+  Empty,
+  ErrorBox,
+  Mark,
+  PageTitle,
+  Rows,
+  Skeleton,
+  StateWord,
+} from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { WatchActions } from '../watch/actions.tsx'
+import { WatchForm } from '../watch/form.tsx'
 import { Strip } from '../watch/strip.tsx'
 import { STATUS_STANDING, standingOfCycle, wordOfCycle } from '../watch/words.ts'
 
 export function Watches() {
   useTitle('Watches')
   const { data, error, refetch } = useQuery(watchesQuery())
+  const [creating, setCreating] = useState(false)
   return (
     <Page wide>
-      <PageTitle>Watches</PageTitle>
+      <PageTitle
+        aside={
+          <Button kind="main" onClick={() => setCreating(true)}>
+            New watch
+          </Button>
+        }
+      >
+        Watches
+      </PageTitle>
+      <Dialog title="New watch" open={creating} onClose={() => setCreating(false)}>
+        <WatchForm watch={null} recentDir={data?.[0]?.workDir ?? ''} onDone={() => setCreating(false)} />
+      </Dialog>
       {error ? (
         <ErrorBox error={error} retry={() => void refetch()} />
       ) : !data ? (

@@ -52,9 +52,9 @@ function PermissionForm({
   const text = describeCall(ask.tool ?? 'a tool', ask.input)
   const { text: shown, rest } = whole ? { text, rest: 0 } : clip(text, 1500)
   const { toolUseId, askHash } = ask
-  const decide = (decision: 'allow' | 'deny') =>
+  const decide = (decision: 'allow' | 'deny', more: { remember?: boolean } = {}) =>
     act.run(() =>
-      client.answer(runId, { toolUseId, askHash, decision, ...(reason ? { message: reason } : {}) }),
+      client.answer(runId, { toolUseId, askHash, decision, ...more, ...(reason ? { message: reason } : {}) }),
     )
   return (
     <div>
@@ -76,6 +76,14 @@ function PermissionForm({
       <div className="mt-2 flex flex-wrap items-center gap-2">
         <Button kind="main" busy={act.busy} disabled={rest > 0} onClick={() => void decide('allow')}>
           Allow
+        </Button>
+        <Button
+          busy={act.busy}
+          disabled={rest > 0}
+          title="Do not ask again in this session for the same command, or the same tool on the same files"
+          onClick={() => void decide('allow', { remember: true })}
+        >
+          Always allow
         </Button>
         <Button busy={act.busy} onClick={() => void decide('deny')}>
           Deny

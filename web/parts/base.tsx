@@ -114,12 +114,36 @@ export function Section({
   )
 }
 
-/** A bordered list; the rows have lines between them. */
-export function Rows({ children, label }: { children: ReactNode; label?: string }) {
+const SETTLE_MS = 400
+
+/**
+ * True for a moment after `what` has changed: rows have moved, and a click that was meant for one of them would hit
+ * another.
+ */
+function useSettling(what: string): boolean {
+  const [settled, setSettled] = useState(what)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(what), SETTLE_MS)
+    return () => clearTimeout(timer)
+  }, [what])
+  return settled !== what
+}
+
+/** A bordered list; the rows have lines between them. `settles` names the rows, if clicks on them have consequences. */
+export function Rows({
+  children,
+  label,
+  settles = '',
+}: {
+  children: ReactNode
+  label?: string
+  settles?: string
+}) {
+  const settling = useSettling(settles)
   return (
     <ul
       aria-label={label}
-      className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface"
+      className={`divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface ${settling ? 'pointer-events-none' : ''}`}
     >
       {children}
     </ul>
@@ -226,7 +250,14 @@ export function Skeleton({ rows = 3, height = 40 }: { rows?: number; height?: nu
 
 /** How full the context window is. */
 export function ContextGauge({ tokens, window }: { tokens: number | null; window: number | null }) {
-  if (tokens === null || window === null || window === 0) return null
+  if (tokens === null) return null
+  if (window === null || window === 0) {
+    return (
+      <span className="whitespace-nowrap text-muted" title="tokens in the context window">
+        {formatTokens(tokens)} tokens
+      </span>
+    )
+  }
   const share = Math.min(1, tokens / window)
   const colour = share > 0.8 ? 'bg-ask' : 'bg-accent'
   return (

@@ -21,6 +21,8 @@ export function Bars({
   caption,
   format,
   full,
+  scale = false,
+  numbers = false,
 }: {
   bars: readonly Bar[]
   height: number
@@ -29,12 +31,21 @@ export function Bars({
   tick: (index: number) => boolean
   caption: string
   format: (value: number) => string
+  /** The value of the highest bar is written beside it. */
+  scale?: boolean
+  /** The numbers can be unfolded; otherwise only screen readers have them. */
+  numbers?: boolean
 }) {
   const totals = bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + Math.max(0, value), 0))
   const max = Math.max(...(full === undefined ? totals : [full]), 1e-9)
   const slot = 100 / Math.max(bars.length, MIN_SLOTS)
   return (
-    <figure>
+    <figure className="relative">
+      {scale && (
+        <span aria-hidden="true" className="absolute -top-5 right-0 text-label text-muted">
+          {format(max)}
+        </span>
+      )}
       <svg
         viewBox={`0 0 100 ${HEIGHT}`}
         preserveAspectRatio="none"
@@ -89,18 +100,58 @@ export function Bars({
           ) : null,
         )}
       </div>
-      <table className="sr-only">
-        <caption>{caption}</caption>
-        <tbody>
-          {bars.map(({ label }, index) => (
-            <tr key={label}>
-              <th scope="row">{label}</th>
-              <td>{format(totals[index] ?? 0)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {numbers ? (
+        <details className="mt-2">
+          <summary className="text-label text-muted">Numbers</summary>
+          <div className="max-h-72 overflow-auto">
+            <Numbers bars={bars} caption={caption} format={format} className="mt-1 w-full text-small" />
+          </div>
+        </details>
+      ) : (
+        <Numbers bars={bars} caption={caption} format={format} className="sr-only" />
+      )}
     </figure>
+  )
+}
+
+function Numbers({
+  bars,
+  caption,
+  format,
+  className,
+}: {
+  bars: readonly Bar[]
+  caption: string
+  format: (value: number) => string
+  className: string
+}) {
+  const names = bars[0]?.parts.map(({ name }) => name) ?? []
+  return (
+    <table className={className}>
+      <caption className="sr-only">{caption}</caption>
+      <thead>
+        <tr className="text-right text-label text-muted">
+          <td />
+          {names.map((name) => (
+            <th key={name} scope="col" className="font-normal">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ label, parts }) => (
+          <tr key={label} className="text-right">
+            <th scope="row" className="text-left font-normal">
+              {label}
+            </th>
+            {parts.map(({ name, value }) => (
+              <td key={name}>{format(value)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

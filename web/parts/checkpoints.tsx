@@ -51,7 +51,7 @@ export function Checkpoints({ job }: { job: JobDetail }) {
         <span className="text-muted">→</span>
         <Choose label="To checkpoint" value={to} onChange={setTo} job={job} />
         {diff && <span className="text-muted">{plural(diff.files.length, 'file')} changed</span>}
-        <Restore job={job} number={to} />
+        <GoBack key={to} job={job} number={to} />
       </div>
       <div className="px-3 pb-3">
         {error && <ErrorBox error={error} />}
@@ -99,24 +99,37 @@ function Choose({
   )
 }
 
-function Restore({ job, number }: { job: JobDetail; number: number }) {
+/** Restoring changes the files; rewinding also takes the session back, so that a retry continues from there. */
+function GoBack({ job, number }: { job: JobDetail; number: number }) {
   const act = useAct()
-  const [sure, setSure] = useState(false)
-  if (job.state === 'running') return null
+  const [sure, setSure] = useState<'restore' | 'rewind' | null>(null)
+  if (job.state === 'running') {
+    return <span className="ml-auto text-muted">While it runs, nothing can be restored.</span>
+  }
+  const carryOut = async () => {
+    const work = sure === 'rewind' ? client.rewindJob : client.restoreJob
+    if (await act.run(() => work(job.id, number))) setSure(null)
+  }
   return (
-    <span className="ml-auto flex flex-wrap items-center gap-2">
-      {sure && <span className="text-ask">The present files are saved as another checkpoint first.</span>}
-      <Button
-        kind={sure ? 'danger' : 'plain'}
-        busy={act.busy}
-        onClick={() => {
-          if (!sure) return setSure(true)
-          void act.run(() => client.restoreJob(job.id, number)).then(() => setSure(false))
-        }}
-      >
-        {sure ? `Restore ${number} now` : `Restore ${number}…`}
-      </Button>
-      {sure && <Button onClick={() => setSure(false)}>Keep</Button>}
+    <span className="ml-auto flex flex-wrap items-center justify-end gap-2">
+      {sure === null ? (
+        <>
+          <Button onClick={() => setSure('restore')}>Restore {number}…</Button>
+          <Button onClick={() => setSure('rewind')}>Rewind to {number}…</Button>
+        </>
+      ) : (
+        <>
+          <span className="text-ask">
+            {sure === 'rewind'
+              ? 'Files and session go back to this point; a retry continues from there. The old session and the present files are kept.'
+              : 'The files go back to this point. The present ones are saved as another checkpoint first.'}
+          </span>
+          <Button kind="danger" busy={act.busy} onClick={() => void carryOut()}>
+            {sure === 'rewind' ? `Rewind to ${number} now` : `Restore ${number} now`}
+          </Button>
+          <Button onClick={() => setSure(null)}>Keep</Button>
+        </>
+      )}
       {act.error !== null && <ErrorBox error={act.error} />}
     </span>
   )

@@ -8,6 +8,7 @@ import { overviewQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
 import { formatSpan } from '../format/time.ts'
 import { useNow } from './clock.tsx'
+import { useKeepFocus } from './keep-focus.ts'
 import { HelpDialog, useKeys } from './keys.tsx'
 import { PLACES } from './places.ts'
 
@@ -25,6 +26,7 @@ export function Frame({ children }: { children: ReactNode }) {
   useEffect(() => {
     if (connection.at === 'signed-out') void navigate({ to: '/sign-in' })
   }, [connection, navigate])
+  useKeepFocus()
   useKeys({ openPalette: () => setPalette(true), openHelp: () => setHelp(true) })
   return (
     <div className="flex h-dvh flex-col">
@@ -111,9 +113,14 @@ function Header({ onSearch }: { onSearch: () => void }) {
           <Link
             to="/costs"
             className="text-muted hover:text-text max-sm:hidden"
-            title="Cost of the runs that ended today"
+            title={
+              data?.simulated.length
+                ? `${data.simulated.join(', ')} talks to the simulator: nothing is paid.`
+                : 'Cost of the runs that ended today'
+            }
           >
             {formatCost(cost)} today
+            {data?.simulated.length ? ', simulated' : ''}
           </Link>
         )}
         <ConnectionState />

@@ -2,12 +2,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { client, renewClient } from '../data/client.ts'
 import { conversationsQuery, jobsQuery, overviewQuery, sessionsQuery, watchesQuery } from '../data/queries.ts'
 import { keepPageKey } from '../data/session.ts'
 import { keepTheme } from '../data/theme.ts'
 import { shorten, shortId } from '../format/text.ts'
+import { useSettled } from './list.tsx'
 import { PLACES } from './places.ts'
 import { pathOf } from './subject.tsx'
 
@@ -16,9 +17,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const { data: overview } = useQuery(overviewQuery())
   const { data: watches = [] } = useQuery(watchesQuery())
-  const { data: jobs } = useInfiniteQuery(jobsQuery(undefined))
-  const { data: conversations } = useInfiniteQuery(conversationsQuery())
-  const { data: sessions } = useInfiniteQuery(sessionsQuery())
+  const [typed, setTyped] = useState('')
+  const q = useSettled(typed.trim())
+  const { data: jobs } = useInfiniteQuery(jobsQuery({ q }))
+  const { data: conversations } = useInfiniteQuery(conversationsQuery(q))
+  const { data: sessions } = useInfiniteQuery(sessionsQuery({ q }))
+  const byId = pathOfId(typed.trim())
   useEffect(() => ref.current?.showModal(), [])
   const go = (to: string) => () => {
     onClose()
@@ -44,11 +48,20 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       <Command label="Search or do" loop>
         <Command.Input
           autoFocus
+          value={typed}
+          onValueChange={setTyped}
           placeholder="A name, an id, or what to do…"
           className="w-full border-b border-line bg-surface px-4 py-3 outline-none"
         />
         <Command.List className="max-h-[50vh] overflow-y-auto p-1.5">
           <Command.Empty className="px-3 py-4 text-muted">Nothing found.</Command.Empty>
+          {byId && (
+            <Group heading="Open">
+              <Choice value={typed} onSelect={go(byId)} note="">
+                Open <code>{shorten(typed, 50)}</code>
+              </Choice>
+            </Group>
+          )}
           {(overview?.needsYou.length ?? 0) > 0 && (
             <Group heading="Needs you">
               {overview?.needsYou.map((need) => (
@@ -101,6 +114,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 <Choice
                   key={id}
                   value={`${prompt.slice(0, 200)} ${id}`}
+                  keywords={[q]}
                   onSelect={go(`/jobs/${id}`)}
                   note={state}
                 >
@@ -115,6 +129,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 <Choice
                   key={id}
                   value={`${title} ${id}`}
+                  keywords={[q]}
                   onSelect={go(`/conversations/${id}`)}
                   note={shortId(id)}
                 >
@@ -136,6 +151,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 <Choice
                   key={id}
                   value={`session ${id} ${agentSessionId}`}
+                  keywords={[q]}
                   onSelect={go(`/sessions/${id}`)}
                   note={agent}
                 >
@@ -147,6 +163,20 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       </Command>
     </dialog>
   )
+}
+
+/** The page of a whole id, also of what is in no list. */
+function pathOfId(text: string): string | null {
+  const [, kind = ''] = /^(job|run|cnv|cyc|wch|ses)_[0-9A-HJKMNP-TV-Z]{26}$/.exec(text) ?? []
+  const folder = {
+    job: 'jobs',
+    run: 'runs',
+    cnv: 'conversations',
+    cyc: 'cycles',
+    wch: 'watches',
+    ses: 'sessions',
+  }[kind]
+  return folder === undefined ? null : `/${folder}/${text}`
 }
 
 function Group({ heading, children }: { heading: string; children: ReactNode }) {
@@ -164,9 +194,12 @@ function Choice({
   value,
   onSelect,
   note,
+  keywords = [],
   children,
 }: {
   value: string
+  /** The daemon has found it by these words. */
+  keywords?: readonly string[]
   onSelect: () => void
   note: string
   children: ReactNode
@@ -174,6 +207,7 @@ function Choice({
   return (
     <Command.Item
       value={value}
+      keywords={[...keywords]}
       onSelect={onSelect}
       className="flex min-h-8 cursor-pointer items-center gap-3 rounded-md px-3 py-1 data-[selected=true]:bg-raised"
     >

@@ -4,7 +4,7 @@ import type { Subject } from '../../src/contract/overview.ts'
 import { inert } from '../format/text.ts'
 
 export const pathOf = ({ kind, id }: Pick<Subject, 'kind' | 'id'>) =>
-  `/${kind === 'cycle' ? 'cycles' : `${kind}s`}/${id}`
+  `/${kind === 'watch' ? 'watches' : `${kind}s`}/${id}`
 
 /** The row of a list is opened by this link: its whole area is clickable. */
 export function SubjectLink({ subject }: { subject: Subject }) {

@@ -1,12 +1,13 @@
 /** The attempts at a job or a run on one axis of time, with the decision before each in words. */
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { JobAttempt } from '../../src/contract/job.ts'
 import { startText } from '../../src/contract/start-text.ts'
-import { formatCost, formatPercent } from '../format/amounts.ts'
+import { formatCost, formatCount, formatPercent, formatSaved } from '../format/amounts.ts'
 import { inert, shortId } from '../format/text.ts'
 import { formatClockSeconds, formatExact, formatSpan, nowMs } from '../format/time.ts'
 import { OUTCOME_WORDS, standingOfOutcome } from '../format/words.ts'
-import { Mark } from './base.tsx'
+import { Button, Mark } from './base.tsx'
 import { Elapsed, useNow } from './clock.tsx'
 
 const FILL = {
@@ -23,14 +24,19 @@ const MAX_SHOWN = 60
 
 export function Timeline({ attempts }: { attempts: readonly JobAttempt[] }) {
   const now = useNow()
+  const [whole, setWhole] = useState(false)
   if (attempts.length === 0) return <p className="text-muted">Nothing was tried yet.</p>
-  const shown = attempts.slice(-MAX_SHOWN)
+  const shown = whole ? attempts : attempts.slice(-MAX_SHOWN)
   const from = Math.min(...shown.map(({ startedAt }) => Date.parse(startedAt)))
   const to = Math.max(...shown.map(({ endedAt }) => (endedAt ? Date.parse(endedAt) : now)), from + 1000)
   const hidden = attempts.length - shown.length
   return (
     <div>
-      {hidden > 0 && <p className="mb-1 text-muted">{hidden} earlier attempts are not shown.</p>}
+      {hidden > 0 && (
+        <Button kind="bare" onClick={() => setWhole(true)}>
+          Show {formatCount(hidden)} earlier attempts
+        </Button>
+      )}
       <ol className="flex flex-col">
         {shown.map((attempt, index) => (
           <Lane
@@ -119,7 +125,7 @@ function Lane({
             {cache?.cause && (
               <span className="text-ask"> · written again: {cache.cause.replaceAll('-', ' ')}</span>
             )}
-            {cache?.savedUsd != null && cache.savedUsd > 0 && ` · saved ≈ ${formatCost(cache.savedUsd)}`}
+            {cache?.savedUsd != null && cache.savedUsd > 0 && ` · saved ${formatSaved(cache.savedUsd)}`}
           </span>
         )}
         {attempt.agentVersion && <span className="ml-2 text-muted">v{attempt.agentVersion}</span>}

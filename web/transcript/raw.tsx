@@ -1,13 +1,12 @@
 /** The events of a run as they are stored, with search and a filter by type. 100,000 of them are only as many lines. */
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef, useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { RunEvent } from '../../src/contract/events.ts'
 import { formatCount } from '../format/amounts.ts'
 import { inert } from '../format/text.ts'
 import { formatClockSeconds, formatExact } from '../format/time.ts'
 import { Button } from '../parts/base.tsx'
+import { FollowList } from '../parts/follow-list.tsx'
 import { Code } from './code.tsx'
-import { NewChip, useFollowEnd } from './view.tsx'
 
 const HIDDEN = new Set(['runId', 'seq', 'attemptId', 'at', 'type'])
 const MAX_LINE_CHARS = 400
@@ -17,7 +16,6 @@ const bodyOf = (event: RunEvent) =>
   Object.fromEntries(Object.entries(event).filter(([key]) => !HIDDEN.has(key)))
 
 export function RawEvents({ events, version }: { events: readonly RunEvent[]; version: number }) {
-  const scroller = useRef<HTMLDivElement>(null)
   const [search, setSearch] = useState('')
   const [type, setType] = useState('')
   const [open, setOpen] = useState<RunEvent | null>(null)
@@ -33,16 +31,6 @@ export function RawEvents({ events, version }: { events: readonly RunEvent[]; ve
         (words === '' || JSON.stringify(event).toLowerCase().includes(words)),
     )
   }, [events, version, search, type])
-  const list = useVirtualizer({
-    count: shown.length,
-    getScrollElement: () => scroller.current,
-    // Rows have one height and are not measured: measuring one of 100,000 would move all after it.
-    estimateSize: () => ROW_PX,
-    getItemKey: (index) => `${shown[index]?.runId}/${shown[index]?.seq}`,
-    overscan: 6,
-  })
-  const size = list.getTotalSize()
-  const { fresh, toEnd } = useFollowEnd(scroller, shown.length, size)
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
@@ -68,43 +56,35 @@ export function RawEvents({ events, version }: { events: readonly RunEvent[]; ve
           {formatCount(shown.length)} of {formatCount(events.length)}
         </span>
       </div>
-      <div className="relative min-h-0 flex-1">
-        <div
-          ref={scroller}
-          role="log"
-          aria-live="off"
-          aria-label="Events"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-          tabIndex={0}
-          className="absolute inset-0 overflow-auto font-mono text-small"
-        >
-          <div className="relative" style={{ height: size }}>
-            {list.getVirtualItems().map(({ index, key, start }) => {
-              const event = shown[index]
-              if (!event) return null
-              const body = bodyOf(event)
-              return (
-                <button
-                  key={key}
-                  type="button"
-                  aria-expanded={open === event}
-                  onClick={() => setOpen(open === event ? null : event)}
-                  className="absolute top-0 left-0 flex w-full items-center gap-3 border-b border-line px-3 text-left hover:bg-raised aria-expanded:bg-raised"
-                  style={{ transform: `translateY(${start}px)`, height: ROW_PX }}
-                >
-                  <span className="w-12 shrink-0 text-right text-muted">{event.seq}</span>
-                  <span className="shrink-0 text-muted max-sm:hidden">{formatClockSeconds(event.at)}</span>
-                  <span className="w-32 shrink-0 truncate text-accent">{event.type}</span>
-                  <span className="min-w-0 flex-1 truncate">
-                    {inert(JSON.stringify(body).slice(0, MAX_LINE_CHARS))}
-                  </span>
-                </button>
-              )
-            })}
-          </div>
-        </div>
-        <NewChip fresh={fresh} toEnd={toEnd} />
-      </div>
+      <FollowList
+        label="Events"
+        count={shown.length}
+        keyOf={(index) => `${shown[index]?.runId}/${shown[index]?.seq}`}
+        rowPx={() => ROW_PX}
+        overscan={6}
+        className="font-mono text-small"
+      >
+        {(index) => {
+          const event = shown[index]
+          if (!event) return null
+          return (
+            <button
+              type="button"
+              aria-expanded={open === event}
+              onClick={() => setOpen(open === event ? null : event)}
+              className="flex w-full items-center gap-3 border-b border-line px-3 text-left hover:bg-raised aria-expanded:bg-raised"
+              style={{ height: ROW_PX }}
+            >
+              <span className="w-12 shrink-0 text-right text-muted">{event.seq}</span>
+              <span className="shrink-0 text-muted max-sm:hidden">{formatClockSeconds(event.at)}</span>
+              <span className="w-32 shrink-0 truncate text-accent">{event.type}</span>
+              <span className="min-w-0 flex-1 truncate">
+                {inert(JSON.stringify(bodyOf(event)).slice(0, MAX_LINE_CHARS))}
+              </span>
+            </button>
+          )
+        }}
+      </FollowList>
       {open && (
         <section
           aria-label={`Event ${open.seq}`}

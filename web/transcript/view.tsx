@@ -1,20 +1,11 @@
 /** A transcript for reading. Only what is on the screen is drawn; it follows the end while the reader is there. */
-import { useVirtualizer } from '@tanstack/react-virtual'
-import {
-  memo,
-  type ReactNode,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react'
+import { memo, type ReactNode, useState } from 'react'
 import { formatCount } from '../format/amounts.ts'
 import { inert } from '../format/text.ts'
 import { formatClockSeconds, formatExact } from '../format/time.ts'
 import { standingOfOutcome } from '../format/words.ts'
 import { Mark } from '../parts/base.tsx'
+import { FollowList } from '../parts/follow-list.tsx'
 import { type Item, outcomeText } from './items.ts'
 import { Markdown } from './markdown.tsx'
 import { ToolLine } from './tool.tsx'
@@ -105,63 +96,6 @@ function Thinking({ text, open }: { text: string; open: boolean }) {
   )
 }
 
-const NEAR_END_PX = 48
-
-/**
- * Keeps a scrolled list at its end while the reader is there; otherwise it counts what is new. `size` changes whenever
- * the content may have grown.
- */
-export function useFollowEnd(scroller: RefObject<HTMLElement | null>, count: number, size: number) {
-  const pinned = useRef(true)
-  const seen = useRef(count)
-  const [fresh, setFresh] = useState(0)
-  useEffect(() => {
-    const element = scroller.current
-    if (!element) return
-    let last = element.scrollTop
-    // Content that grows moves the end away from the reader; only the reader can go up.
-    const note = () => {
-      const top = element.scrollTop
-      if (element.scrollHeight - top - element.clientHeight < NEAR_END_PX) pinned.current = true
-      else if (top < last - 1) pinned.current = false
-      last = top
-      if (pinned.current) setFresh(0)
-    }
-    element.addEventListener('scroll', note, { passive: true })
-    return () => element.removeEventListener('scroll', note)
-  }, [scroller])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed size is the reason to scroll.
-  useLayoutEffect(() => {
-    const element = scroller.current
-    if (!element) return
-    if (pinned.current) {
-      element.scrollTop = element.scrollHeight
-      seen.current = count
-    } else if (count > seen.current) setFresh(count - seen.current)
-  }, [count, size, scroller])
-  const toEnd = useCallback(() => {
-    const element = scroller.current
-    if (!element) return
-    pinned.current = true
-    element.scrollTop = element.scrollHeight
-    setFresh(0)
-  }, [scroller])
-  return { fresh, toEnd }
-}
-
-export function NewChip({ fresh, toEnd }: { fresh: number; toEnd: () => void }) {
-  if (fresh === 0) return null
-  return (
-    <button
-      type="button"
-      onClick={toEnd}
-      className="fade-in absolute bottom-3 left-1/2 z-10 -translate-x-1/2 rounded-full border border-line bg-surface px-3 py-1 text-small shadow"
-    >
-      {fresh} new ↓
-    </button>
-  )
-}
-
 /** Each item has a height of its own, which takes long for very many. */
 const MAX_ITEMS = 3000
 
@@ -177,18 +111,8 @@ export function TranscriptView({
   const [whole, setWhole] = useState(false)
   const hidden = whole ? 0 : Math.max(0, all.length - MAX_ITEMS)
   const items = hidden === 0 ? all : all.slice(hidden)
-  const scroller = useRef<HTMLDivElement>(null)
-  const list = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 32,
-    getItemKey: (index) => items[index]?.key ?? index,
-    overscan: 12,
-  })
-  const size = list.getTotalSize()
-  const { fresh, toEnd } = useFollowEnd(scroller, items.length, size)
   return (
-    <div className="relative min-h-0 flex-1">
+    <div className="relative flex min-h-0 flex-1 flex-col">
       {hidden > 0 && (
         <button
           type="button"
@@ -198,33 +122,20 @@ export function TranscriptView({
           {formatCount(hidden)} earlier
         </button>
       )}
-      <div
-        ref={scroller}
-        role="log"
-        aria-label={label}
-        aria-live="off"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-        tabIndex={0}
-        className="absolute inset-0 overflow-y-auto overscroll-contain px-1 py-2"
+      <FollowList
+        label={label}
+        count={items.length}
+        keyOf={(index) => items[index]?.key ?? index}
+        rowPx={() => 32}
+        measured
+        overscan={12}
+        className="px-1 py-2"
       >
-        <div className="relative w-full" style={{ height: size }}>
-          {list.getVirtualItems().map(({ index, key, start }) => {
-            const item = items[index]
-            return item ? (
-              <div
-                key={key}
-                ref={list.measureElement}
-                data-index={index}
-                className="absolute top-0 left-0 w-full"
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                <ItemView item={item} live={live} />
-              </div>
-            ) : null
-          })}
-        </div>
-      </div>
-      <NewChip fresh={fresh} toEnd={toEnd} />
+        {(index) => {
+          const item = items[index]
+          return item ? <ItemView item={item} live={live} /> : null
+        }}
+      </FollowList>
     </div>
   )
 }

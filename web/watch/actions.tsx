@@ -1,11 +1,14 @@
 /** The actions on a watch. */
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { Watch } from '../../src/contract/watch.ts'
 import { client } from '../data/client.ts'
 import { useAct } from '../parts/act.ts'
-import { Button, ErrorBox } from '../parts/base.tsx'
+import { Button, Dialog, ErrorBox } from '../parts/base.tsx'
+import { WatchForm } from './form.tsx'
 
-export function WatchActions({ watch }: { watch: Watch }) {
+/** `whole`: also those that are on the page of the watch only. */
+export function WatchActions({ watch, whole = false }: { watch: Watch; whole?: boolean }) {
   const act = useAct()
   const navigate = useNavigate()
   const trigger = () =>
@@ -28,6 +31,42 @@ export function WatchActions({ watch }: { watch: Watch }) {
           Resume
         </Button>
       )}
+      {whole && <FurtherActions watch={watch} />}
     </span>
+  )
+}
+
+/** A watch of the configuration is changed there. */
+function FurtherActions({ watch }: { watch: Watch }) {
+  const act = useAct()
+  const navigate = useNavigate()
+  const [open, setOpen] = useState<'edit' | 'remove' | null>(null)
+  const close = () => setOpen(null)
+  if (watch.source === 'config') return null
+  const remove = () =>
+    act.run(async () => {
+      await client.removeWatch(watch.id)
+      await navigate({ to: '/watches' })
+    })
+  return (
+    <>
+      <Button onClick={() => setOpen('edit')}>Edit…</Button>
+      <Button kind="danger" onClick={() => setOpen('remove')}>
+        Remove…
+      </Button>
+      <Dialog title={`Watch ${watch.name}`} open={open === 'edit'} onClose={close}>
+        <WatchForm watch={watch} onDone={close} />
+      </Dialog>
+      <Dialog title={`Remove watch ${watch.name}?`} open={open === 'remove'} onClose={close}>
+        <p className="mb-3">Its open cycle is cancelled. Its cycles stay as records.</p>
+        {act.error !== null && <ErrorBox error={act.error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Keep</Button>
+          <Button kind="danger" busy={act.busy} onClick={() => void remove()}>
+            Remove
+          </Button>
+        </div>
+      </Dialog>
+    </>
   )
 }

@@ -15,6 +15,7 @@ import { parseClaudeLine } from './parse.ts'
 import { planClaude, userMessage } from './plan.ts'
 import { CLAUDE_PRICING } from './pricing.ts'
 import { probeClaude } from './probe.ts'
+import { claudeReminder } from './reminder.ts'
 import { readClaudeScheduling } from './scheduling.ts'
 import { inspectClaudeTranscript } from './transcript.ts'
 import { readClaudeStartFiles, staysClaudeQuiet } from './waiting.ts'
@@ -43,6 +44,7 @@ export const claudeAdapter: AgentAdapter = {
   readMessage: readClaudeMessage,
   classify: classifyClaude,
   answer: answerClaude,
+  reminder: claudeReminder,
   farewell: farewellClaude,
   locateSession: locateClaudeSession,
   placeSession: placeClaudeSession,

@@ -1,6 +1,7 @@
-/** Parses what the CLI asks: permission to run a tool, and questions to the user. */
+/** Parses what the CLI asks: permission to run a tool, questions to the user, and what to remember after a compaction. */
 import { type EventBody, QuestionItem } from '../../contract/events.ts'
 import { describeClaudeTool, QUESTION } from './describe-tool.ts'
+import { parseReminderAsk } from './reminder.ts'
 import { isRecord, type Json, optionalString } from './wire.ts'
 
 export function parseControlRequest(value: Json): EventBody[] | undefined {
@@ -24,6 +25,8 @@ export function parseControlRequest(value: Json): EventBody[] | undefined {
     ]
   }
   if (request.subtype === 'hook_callback' && isRecord(request.input)) {
+    const reminder = parseReminderAsk(requestId, request.input)
+    if (reminder) return [reminder]
     const { tool_name: tool, tool_input: input, tool_use_id, cwd } = request.input
     if (typeof tool !== 'string') return undefined
     const toolUseId = typeof tool_use_id === 'string' ? tool_use_id : requestId

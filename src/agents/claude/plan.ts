@@ -5,6 +5,7 @@
 import type { Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
 import type { Message } from '../protocol.ts'
 import { optionArgs, systemPromptOf } from './options.ts'
+import { REMINDER_HOOKS } from './reminder.ts'
 import { SCHEDULING_TOOLS } from './scheduling.ts'
 
 const PERMISSION_MODE = {
@@ -73,12 +74,12 @@ export function userMessage(id: string, texts: readonly string[]): Message {
   return { id: `prompt-${id}`, line: JSON.stringify(line) }
 }
 
-/** Makes the CLI ask before each of these tools, including those that it would allow by itself. */
+/** Makes the CLI ask before each of these tools, including those that it would allow by itself, and after a compaction. */
 function initialize(matcher: string, systemPrompt: object): Message {
   const request = {
     subtype: 'initialize',
     ...systemPrompt,
-    hooks: { PreToolUse: [{ matcher, hookCallbackIds: ['gate'] }] },
+    hooks: { PreToolUse: [{ matcher, hookCallbackIds: ['gate'] }], ...REMINDER_HOOKS },
   }
   return { id: 'initialize', line: controlRequest('reprise-initialize', request) }
 }

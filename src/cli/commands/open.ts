@@ -41,7 +41,8 @@ async function open({ print, name, scope }: OpenOptions, context: CliContext): P
   if (context.json) return printJson(context, link)
   const opened = !print && context.stdout.isTTY === true && (await openBrowser(link.url, context))
   if (opened) return printLine(context, 'The dashboard is opening in your browser.')
-  await printLine(context, link.url)
+  // A printed link is for another browser, perhaps on another device.
+  await printLine(context, link.publicUrl ?? link.url)
   notify(
     context,
     `Open it in a browser; it works once, and expires ${formatDistance(link.expiresAt, new Date())}.`,

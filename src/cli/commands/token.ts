@@ -19,7 +19,7 @@ Examples:
   reprise token                                     list tokens and sign-ins
   reprise token create grafana --scope read
   reprise token revoke tok_…
-  reprise token rotate                              replace the token of the command line
+  reprise token rotate                              replace the token of the command line and end all others
   reprise token rotate tok_…                        replace another one`
 
 const SCOPES: readonly Scope[] = ['read', 'answer', 'act', 'admin']
@@ -52,7 +52,11 @@ export function define(command: Command, context: CliContext): void {
   command
     .command('rotate')
     .summary('replace the secret of a token')
-    .argument('[id]', 'id of a token; default: the one of the command line', idArgument('tok'))
+    .argument(
+      '[id]',
+      'id of a token; default: the one of the command line, which also ends all other tokens and sign-ins',
+      idArgument('tok'),
+    )
     .action((tokenId: string | undefined) => rotate(tokenId, context))
 }
 
@@ -112,7 +116,11 @@ async function rotate(asked: string | undefined, context: CliContext): Promise<v
 
 async function show(token: CreatedToken, context: CliContext): Promise<void> {
   if (context.json) return printJson(context, token)
-  if (token.secret === null) return printLine(context, 'The file `token` in the home has a new token.')
+  if (token.secret === null)
+    return printLine(
+      context,
+      'The file `token` in the home has a new token. All other tokens and sign-ins have ended.',
+    )
   await printLine(context, token.secret)
   notify(context, `${token.id} allows ${token.scope}. It is not shown again.`)
 }

@@ -136,6 +136,8 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
       return leftOutText(event)
     case 'compaction':
       return 'the agent compacted its context'
+    case 'reminder':
+      return 'the agent was told its instructions and its task again'
     case 'memory-clear':
       return 'the agent forgot all that was said before'
     case 'question-answer':

@@ -63,6 +63,8 @@ export const accessRoutes = {
   rotateToken: {
     tag: 'access',
     summary: 'Replaces the secret of a token; the old one is not accepted any more',
+    description:
+      'If it is the token of the command line, all other tokens, sign-ins and sign-in links end, too. Open streams of tokens that end are closed.',
     scope: 'admin',
     params: TokenPath,
     responses: { 200: json('The token with its new secret', CreatedToken) },

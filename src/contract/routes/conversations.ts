@@ -13,7 +13,7 @@ import {
   WarmTurn,
 } from '../conversation.ts'
 import { WorkDir } from '../create-run.ts'
-import { page } from '../http.ts'
+import { page, SearchText } from '../http.ts'
 import { TurnPlan } from '../overview.ts'
 import { Run } from '../run.ts'
 import { ForkConversation } from '../session-transfer.ts'
@@ -44,7 +44,11 @@ export const conversationRoutes = {
   listConversations: {
     tag: 'conversations',
     summary: 'Lists conversations, newest first',
-    query: PageQuery,
+    query: PageQuery.extend({
+      q: SearchText.optional().describe(
+        'Only conversations with these words in their title, directory, agent or id.',
+      ),
+    }),
     responses: { 200: json('One page', page(Conversation)) },
   },
   getConversation: {

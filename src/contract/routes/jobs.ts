@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { CheckpointDiff, RewoundJob } from '../checkpoint.ts'
 import { CreateJob, UpdateJob } from '../create-job.ts'
 import { RunEvent } from '../events.ts'
-import { page } from '../http.ts'
-import { Job, JobDetail, JobEnd, JobState } from '../job.ts'
+import { page, SearchText } from '../http.ts'
+import { Job, JobDetail, JobEnd, JobSort, JobState } from '../job.ts'
 import { Follow, IdempotencyHeaders, JobPath, PageQuery, YesOrNo } from './parameters.ts'
 import { empty, events, type FeatureRoutes, json, lines } from './route.ts'
 
@@ -48,8 +48,14 @@ export const jobRoutes = {
   },
   listJobs: {
     tag: 'jobs',
-    summary: 'Lists jobs, newest first',
-    query: PageQuery.extend({ state: JobState.optional() }),
+    summary: 'Lists jobs, newest first unless asked otherwise',
+    query: PageQuery.extend({
+      state: JobState.optional(),
+      q: SearchText.optional().describe(
+        'Only jobs with these words in their prompt, directory, agent or id.',
+      ),
+      sort: JobSort.optional(),
+    }),
     responses: { 200: json('One page', page(Job)) },
   },
   getJob: {

@@ -1,5 +1,5 @@
 /** The texts that a tier adds to a prompt: its brief, the environment, and the handoff of the tiers before it. */
-import { type AddedTexts, NOTHING_ADDED } from '../prompt/compose.ts'
+import { type AddedTexts, NOTHING_ADDED } from '../prompt/added-texts.ts'
 import { aside } from '../prompt/parts.ts'
 
 export interface TierTexts {

@@ -1,7 +1,7 @@
 /**
  * The texts that a conversation adds to a prompt: its instructions, and how the message relates to the turns before.
  */
-import { type AddedTexts, NOTHING_ADDED } from '../prompt/compose.ts'
+import { type AddedTexts, NOTHING_ADDED } from '../prompt/added-texts.ts'
 import { aside } from '../prompt/parts.ts'
 
 export interface ConversationTexts {

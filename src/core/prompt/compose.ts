@@ -7,14 +7,17 @@
  * an agent looks for its own commands.
  *
  * The purpose of a run may add texts (see AddedTexts). Some are sent once per session, like the task itself. A session
- * that was compacted may have lost them, so they are sent again with the next message.
+ * that was compacted may have lost them, so they are sent again (reminder.ts): at once, if the agent asks for it, otherwise
+ * with the next message.
  */
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { ResumeDecision } from '../resume/decide.ts'
+import { type AddedTexts, NOTHING_ADDED } from './added-texts.ts'
 import { fitPast } from './fit.ts'
 import { begunBefore, handoff, type Interruption, resumedAfter } from './interruption.ts'
-import { aside, quoted, splitAsides } from './parts.ts'
+import { aside, splitAsides } from './parts.ts'
 import { type PastTurn, sectionOfStep, sectionOfTurn } from './past.ts'
+import { standingTexts, taskText } from './reminder.ts'
 
 export interface ComposeInput {
   decision: ResumeDecision
@@ -42,31 +45,6 @@ export interface ComposeInput {
  * given them and has been compacted since.
  */
 export type Standing = 'known' | 'changed' | 'compacted'
-
-/** The texts that the purpose of a run adds to its prompt. Each text is sent as it is, without another wrapper. */
-export interface AddedTexts {
-  /** Sent with every prompt. */
-  brief: readonly string[]
-  /** Sent once per session, and again after a compaction. */
-  standing: readonly string[]
-  /** Sent instead of `standing` if that has become empty. */
-  withdrawn: readonly string[]
-  /** A summary of the earlier work for a new session. It replaces the transcript. */
-  handoff: string | null
-  /** The session that would be resumed knows the task, so the prompt is not sent to it again. */
-  takesOver: boolean
-  /** Sent to a resumed session right before the prompt. */
-  closing: string | null
-}
-
-export const NOTHING_ADDED: AddedTexts = {
-  brief: [],
-  standing: [],
-  withdrawn: [],
-  handoff: null,
-  takesOver: false,
-  closing: null,
-}
 
 /** The texts of a prompt, in order, and which parts of the past were left out. */
 export interface Composed {
@@ -130,7 +108,7 @@ function resumedTask({
     const again =
       standing === 'known'
         ? []
-        : [...texts.brief, ...standingOf(texts), ...(compacted ? [tasked(prompt)] : [])]
+        : [...texts.brief, ...standingTexts(texts), ...(compacted ? [taskText(prompt)] : [])]
     return { added: [...again, aside(resumedAfter(interruption))], prompt: null, leftOut: null }
   }
   const begun = interruption && !roomMade ? begunBefore(interruption) : null
@@ -138,8 +116,8 @@ function resumedTask({
   const added = [
     ...(roomMade ? [aside(ROOM_MADE)] : []),
     ...texts.brief,
-    ...(standing === 'known' ? [] : standingOf(texts)),
-    ...(compacted && task ? [tasked(task)] : []),
+    ...(standing === 'known' ? [] : standingTexts(texts)),
+    ...(compacted && task ? [taskText(task)] : []),
     ...(missed.texts.length > 0 ? [transcript(MEANWHILE, missed.texts, catchUp.length)] : []),
     ...(texts.closing !== null && !roomMade ? [texts.closing] : []),
     ...(begun === null ? [] : [aside(begun)]),
@@ -148,17 +126,6 @@ function resumedTask({
   return { added, prompt: isKnown ? null : prompt, leftOut: missed.leftOut }
 }
 
-/** For a session that has been compacted: the texts that are sent once, and the task. */
-export function composeReminder(texts: AddedTexts, task: string): string[] {
-  return [...texts.brief, ...standingOf(texts), tasked(task)]
-}
-
-const standingOf = ({ standing, withdrawn }: AddedTexts) => (standing.length > 0 ? standing : withdrawn)
-
-const tasked = (prompt: string) => aside(`${TASK}\n\n<task>\n${quoted(prompt)}\n</task>`)
-
-const TASK =
-  'Your context has been compacted since you were given your task. This is the task as it was given.'
 const ROOM_MADE =
   'Your context was full and has been compacted. This is the message that did not fit; if you had begun with it, go on from there.'
 const SO_FAR = 'The conversation so far, for your information. Answer only the message after it.'

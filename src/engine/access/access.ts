@@ -1,16 +1,20 @@
 /**
  * Tokens: who may call the daemon, and the record of who did what.
  *
- * All valid tokens are in memory by the hash of their secret, because every request asks for one. The store is written
- * first, so a token that was handed out survives a restart and a revoked one does not come back.
+ * All valid tokens are in memory (valid-tokens.ts), because every request asks for one. A token is handed out after it is
+ * stored, so it survives a restart.
  *
  *   link ──(used once)──→ page        a sign-in link becomes the sign-in of a browser
  *   command-line, named, page ──→ revoked, expired, or rotated (same id, other secret)
  *
+ * Rotating the token of the command line ends all other tokens, sign-ins and links: it is the remedy if a secret has
+ * leaked, and what a thief created with it must end, too.
+ *
  * Invariants: there is one token of the kind `command-line`, the one in the file of the home; a link signs in at most
- * once, also if it is opened twice at the same time; the secret of a token is not stored.
+ * once, also if it is opened twice at the same time; the secret of a token is not stored; changes are made one after
+ * the other, and none is made for a caller whose token has ended meanwhile; a token that ends, ends its open streams.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { AuditEntry, CreatedToken, CreateToken, Scope, Token } from '../../contract/access.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
@@ -19,6 +23,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { TokenRecord } from '../../store/access/records.ts'
 import type { AccessStore } from '../../store/access/store.ts'
 import type { Access, Caller, Recorded } from './api.ts'
+import { hashSecret, type ValidToken, ValidTokens } from './valid-tokens.ts'
 
 export interface AccessDeps {
   store: AccessStore
@@ -32,26 +37,27 @@ const PAGE_LASTS_MS = 90 * 86_400_000
 /** The last use is written at most this often. */
 const NOTE_USE_EVERY_MS = 60_000
 
-export const hashSecret = (secret: string) => createHash('sha256').update(secret).digest('hex')
 const newSecret = () => randomBytes(32).toString('base64url')
 /** A page's secret has two parts: one in the cookie, one that only pages of the daemon's own origin know. */
 const pageSecret = (cookie: string, pageKey: string) => `${cookie}.${pageKey}`
 
 export async function openAccess(deps: AccessDeps, commandLineSecret: string): Promise<Access> {
   const { store, clock } = deps
-  const byHash = new Map<string, TokenRecord>()
-  const keep = (token: TokenRecord) => void byHash.set(token.hash, token)
-  const find = (secret: string): TokenRecord | null => {
-    const token = byHash.get(hashSecret(secret))
-    if (!token) return null
-    if (token.expiresAt === null || token.expiresAt > clock.now()) return token
-    byHash.delete(token.hash)
-    return null
-  }
-  const require = (id: TokenId): TokenRecord => {
-    const token = [...byHash.values()].find((one) => one.id === id)
+  const tokens = new ValidTokens(clock)
+  const require = (id: TokenId): ValidToken => {
+    const token = tokens.get(id)
     if (token) return token
     throw new RepriseError('not-found', `there is no token ${id}`, { hint: '`reprise token` lists them.' })
+  }
+  let lastChange: Promise<unknown> = Promise.resolve()
+  /** Makes a change after those that were asked for before. Refuses if the caller's token was revoked by one of them. */
+  const inTurn = <T>(by: Caller | null, change: () => Promise<T>): Promise<T> => {
+    const turn = lastChange.then(() => {
+      if (by?.ended.aborted) throw new RepriseError('unauthorized', 'the token was revoked')
+      return change()
+    })
+    lastChange = turn.catch(() => {})
+    return turn
   }
   const build = (
     kind: TokenRecord['kind'],
@@ -70,7 +76,7 @@ export async function openAccess(deps: AccessDeps, commandLineSecret: string): P
       expiresAt: lastsMs === null ? null : new Date(createdAt.getTime() + lastsMs),
     }
   }
-  const noteUse = (token: TokenRecord, from: string | null) => {
+  const noteUse = (token: ValidToken, from: string | null) => {
     const now = clock.now()
     const last = token.lastUsedAt?.getTime() ?? 0
     if (Math.abs(now.getTime() - last) < NOTE_USE_EVERY_MS && token.lastUsedFrom === from) return
@@ -84,9 +90,9 @@ export async function openAccess(deps: AccessDeps, commandLineSecret: string): P
   for (const token of await store.listTokens()) {
     const outdated = token.kind === 'command-line' && token.hash !== hashSecret(commandLineSecret)
     if (outdated) await store.removeToken(token.id)
-    else keep(token)
+    else tokens.keep(token)
   }
-  if (!byHash.has(hashSecret(commandLineSecret))) {
+  if (!tokens.find(commandLineSecret)) {
     const token = build('command-line', {
       name: 'command line',
       scope: 'admin',
@@ -94,84 +100,97 @@ export async function openAccess(deps: AccessDeps, commandLineSecret: string): P
       lastsMs: null,
     })
     await store.addToken(token)
-    keep(token)
+    tokens.keep(token)
   }
 
   return {
     authenticate: (shown, from) => {
       const secret =
         shown.bearer ?? (shown.cookie && shown.pageKey ? pageSecret(shown.cookie, shown.pageKey) : undefined)
-      const token = secret === undefined ? null : find(secret)
+      const token = secret === undefined ? null : tokens.find(secret)
       if (!token || token.kind === 'link' || (token.kind === 'page') !== (shown.bearer === undefined))
         return null
       noteUse(token, from)
-      return { tokenId: token.id, name: token.name, scope: token.scope, kind: token.kind }
+      return callerWith(token)
     },
 
-    createLink: async ({ name, scope = 'admin' }) => {
-      const code = newSecret()
-      const link = build('link', { name: name ?? '', scope, secret: code, lastsMs: LINK_LASTS_MS })
-      await store.addToken(link)
-      keep(link)
-      return { code, expiresAt: (link.expiresAt as Date).toISOString() }
-    },
-    signIn: async (code, { from, browser }) => {
-      const link = find(code)
-      if (link?.kind !== 'link') return null
-      // From here on nobody else can use it; the store decides between two daemons.
-      byHash.delete(link.hash)
-      const [cookie, pageKey] = [newSecret(), newSecret()]
-      const token = build('page', {
-        name: link.name || browser,
-        scope: link.scope,
-        secret: pageSecret(cookie, pageKey),
-        lastsMs: PAGE_LASTS_MS,
-      })
-      if (!(await store.replaceToken(link.id, token))) return null
-      keep(token)
-      noteUse(token, from)
-      const caller: Caller = { tokenId: token.id, name: token.name, scope: token.scope, kind: 'page' }
-      return { token: describe(token, token.id), cookie, pageKey, lastsMs: PAGE_LASTS_MS, caller }
-    },
+    createLink: ({ name, scope = 'admin' }, by) =>
+      inTurn(by, async () => {
+        const code = newSecret()
+        const link = build('link', { name: name ?? '', scope, secret: code, lastsMs: LINK_LASTS_MS })
+        await store.addToken(link)
+        tokens.keep(link)
+        return { code, expiresAt: (link.expiresAt as Date).toISOString() }
+      }),
+    signIn: (code, { from, browser }) =>
+      inTurn(null, async () => {
+        const link = tokens.find(code)
+        if (link?.kind !== 'link') return null
+        tokens.drop(link.id)
+        const [cookie, pageKey] = [newSecret(), newSecret()]
+        const page = build('page', {
+          name: link.name || browser,
+          scope: link.scope,
+          secret: pageSecret(cookie, pageKey),
+          lastsMs: PAGE_LASTS_MS,
+        })
+        if (!(await store.replaceToken(link.id, page))) return null
+        const token = tokens.keep(page)
+        noteUse(token, from)
+        return {
+          token: describe(token, token.id),
+          cookie,
+          pageKey,
+          lastsMs: PAGE_LASTS_MS,
+          caller: callerWith(token),
+        }
+      }),
 
-    list: (current) =>
-      [...byHash.values()]
-        .filter(({ expiresAt }) => expiresAt === null || expiresAt > clock.now())
-        .map((token) => describe(token, current)),
-    create: async ({ name, scope, expiresInMs }: CreateToken): Promise<CreatedToken> => {
-      const secret = newSecret()
-      const token = build('named', { name, scope, secret, lastsMs: expiresInMs ?? null })
-      await store.addToken(token)
-      keep(token)
-      return { ...describe(token, null), secret }
-    },
-    revoke: async (id) => {
-      const token = require(id)
-      if (token.kind === 'command-line') {
-        throw new RepriseError('conflict', 'the token of the command line cannot be revoked, only replaced', {
-          hint: 'Replace it with: reprise token rotate',
-        })
-      }
-      byHash.delete(token.hash)
-      await store.removeToken(id)
-    },
-    rotate: async (id, current) => {
-      const token = require(id)
-      if (token.kind === 'page' || token.kind === 'link') {
-        throw new RepriseError('conflict', 'a sign-in of a browser cannot be rotated', {
-          hint: 'Revoke it, and sign in again with: reprise open',
-        })
-      }
-      const secret = newSecret()
-      const rotated = { ...token, hash: hashSecret(secret), createdAt: clock.now(), lastUsedAt: null }
-      // The file first: if the daemon dies in between, the next one takes the token from the file.
-      const isCommandLine = token.kind === 'command-line'
-      if (isCommandLine) deps.writeCommandLineToken(secret)
-      await store.replaceToken(id, rotated)
-      byHash.delete(token.hash)
-      keep(rotated)
-      return { ...describe(rotated, current), secret: isCommandLine ? null : secret }
-    },
+    list: (current) => tokens.list().map((token) => describe(token, current)),
+    create: ({ name, scope, expiresInMs }: CreateToken, by): Promise<CreatedToken> =>
+      inTurn(by, async () => {
+        const secret = newSecret()
+        const token = build('named', { name, scope, secret, lastsMs: expiresInMs ?? null })
+        await store.addToken(token)
+        tokens.keep(token)
+        return { ...describe(token, null), secret }
+      }),
+    revoke: (id, by) =>
+      inTurn(by, async () => {
+        const token = require(id)
+        if (token.kind === 'command-line') {
+          throw new RepriseError(
+            'conflict',
+            'the token of the command line cannot be revoked, only replaced',
+            { hint: 'Replace it with: reprise token rotate' },
+          )
+        }
+        tokens.drop(id)
+        await store.removeToken(id)
+      }),
+    rotate: (id, by) =>
+      inTurn(by, async () => {
+        const { ended: _, ...token } = require(id)
+        if (token.kind === 'page' || token.kind === 'link') {
+          throw new RepriseError('conflict', 'a sign-in of a browser cannot be rotated', {
+            hint: 'Revoke it, and sign in again with: reprise open',
+          })
+        }
+        const secret = newSecret()
+        const rotated = { ...token, hash: hashSecret(secret), createdAt: clock.now(), lastUsedAt: null }
+        const current = by?.tokenId ?? null
+        if (token.kind === 'named') {
+          await store.replaceToken(id, rotated)
+          tokens.keep(rotated)
+          return { ...describe(rotated, current), secret }
+        }
+        // The file first: if the daemon dies in between, the next one takes the token from the file.
+        deps.writeCommandLineToken(secret)
+        tokens.dropAll()
+        tokens.keep(rotated)
+        await store.replaceAllTokens(rotated)
+        return { ...describe(rotated, current), secret: null }
+      }),
 
     record: (entry: Recorded) => store.addAudit({ ...entry, at: clock.now() }),
     listAudit: async ({ limit, cursor, subject }): Promise<Page<AuditEntry>> => {
@@ -185,10 +204,22 @@ export async function openAccess(deps: AccessDeps, commandLineSecret: string): P
   }
 }
 
+const callerWith = ({ id, name, scope, kind, ended }: ValidToken): Caller => ({
+  tokenId: id,
+  name,
+  scope,
+  kind,
+  ended,
+})
+
 function describe(token: TokenRecord, current: TokenId | null): Token {
-  const { hash: _, createdAt, lastUsedAt, expiresAt, ...same } = token
+  const { id, kind, name, scope, lastUsedFrom, createdAt, lastUsedAt, expiresAt } = token
   return {
-    ...same,
+    id,
+    kind,
+    name,
+    scope,
+    lastUsedFrom,
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     expiresAt: expiresAt?.toISOString() ?? null,

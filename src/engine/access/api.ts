@@ -17,6 +17,8 @@ export interface Caller {
   name: string
   scope: Scope
   kind: TokenKind
+  /** Aborted when the token is revoked, replaced or expires. */
+  ended: AbortSignal
 }
 
 /** The credentials of a request: a bearer token, or the two parts of a browser's sign-in. */
@@ -36,16 +38,18 @@ export interface SignedInPage {
   caller: Caller
 }
 
+/** Every change names the caller who asks for it; null: the daemon itself. */
 export interface Access {
   /** null: the credentials are not valid. `from` is the address of the sender. */
   authenticate: (shown: Shown, from: string | null) => Caller | null
-  createLink: (request: CreateSignInLink) => Promise<{ code: string; expiresAt: string }>
+  createLink: (request: CreateSignInLink, by: Caller | null) => Promise<{ code: string; expiresAt: string }>
   /** null: the link is unknown, expired, or was used before. */
   signIn: (code: string, by: { from: string | null; browser: string }) => Promise<SignedInPage | null>
   list: (current: TokenId | null) => Token[]
-  create: (request: CreateToken) => Promise<CreatedToken>
-  revoke: (id: TokenId) => Promise<void>
-  rotate: (id: TokenId, current: TokenId | null) => Promise<CreatedToken>
+  create: (request: CreateToken, by: Caller | null) => Promise<CreatedToken>
+  revoke: (id: TokenId, by: Caller | null) => Promise<void>
+  /** Of the command line: all other tokens, sign-ins and links end, too. */
+  rotate: (id: TokenId, by: Caller | null) => Promise<CreatedToken>
   record: (entry: Recorded) => Promise<void>
   listAudit: (query: ListQuery & { subject?: string | undefined }) => Promise<Page<AuditEntry>>
 }

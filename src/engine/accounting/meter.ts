@@ -9,6 +9,8 @@ export interface Reading {
   tokens: number
   /** null if the price of some of the usage is not known yet. */
   costUsd: number | null
+  /** How full the context was after the newest call; null: there was none. */
+  contextTokens: number | null
   lastActivityAt: Date | null
   tool: string | null
 }
@@ -52,12 +54,13 @@ export class Meter {
   }
 
   read(): Reading {
-    const { usage, costUsd } = computeSpend(this.#spent, this.#pricing, this.#rates)
+    const { usage, costUsd, contextTokens } = computeSpend(this.#spent, this.#pricing, this.#rates)
     return {
       modelCalls: this.#calls.size,
       toolCalls: this.#toolCalls,
       tokens: usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
       costUsd,
+      contextTokens,
       lastActivityAt: this.#lastActivityAt,
       tool: [...this.#tools.values()].at(-1) ?? null,
     }

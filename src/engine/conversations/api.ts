@@ -18,7 +18,7 @@ import type { ForkConversation } from '../../contract/session-transfer.ts'
 
 export interface ConversationEngine {
   createConversation: (request: CreateConversation) => Promise<Conversation>
-  listConversations: (query: ListQuery) => Promise<Page<Conversation>>
+  listConversations: (query: ListQuery & { q?: string | undefined }) => Promise<Page<Conversation>>
   getConversation: (id: ConversationId) => Promise<ConversationDetail>
   updateConversation: (id: ConversationId, change: UpdateConversation) => Promise<UpdatedConversation>
   /** Describes what a move to that directory would mean for the sessions. Changes nothing. */

@@ -7,25 +7,22 @@
  * message with the same id only once.
  */
 import type { Addressee } from '../../agents/adapter.ts'
-import type { AgentRegistry } from '../../agents/registry.ts'
 import type { EventOf } from '../../contract/events.ts'
 import type { FollowUpId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
-import { composeReminder } from '../../core/prompt/compose.ts'
 import { splitAsides } from '../../core/prompt/parts.ts'
+import { composeReminder } from '../../core/prompt/reminder.ts'
 import { composeFollowUpPrompt } from '../../core/watch/prompt.ts'
 import type { Store } from '../../store/store.ts'
 import type { Held, HeldProcess, Hold } from '../base/next-prompts.ts'
 import type { Persist } from '../base/persist.ts'
 import type { Processes } from '../base/processes.ts'
 import type { ProgressBus } from '../base/progress.ts'
-import type { Purposes } from '../base/purposes.ts'
+import { type ForgottenDeps, readForgotten } from '../base/reminder.ts'
 import type { FollowUpSettings } from '../base/settings.ts'
 
-export interface HoldDeps {
+export interface HoldDeps extends ForgottenDeps {
   store: Pick<Store, 'listPlannedOfRun' | 'getRun' | 'noteGiven' | 'getSession' | 'addEvents'>
-  agents: Pick<AgentRegistry, 'runtime'>
-  purposes: Pick<Purposes, 'of'>
   clock: Clock
   bus: Pick<ProgressBus, 'publish'>
   persist: Persist
@@ -77,20 +74,10 @@ export class FollowUpHold implements Hold {
   /** The standing texts of the session, repeated if the session was compacted. */
   async #retold(followUpId: FollowUpId): Promise<string[]> {
     const { run, attempt } = this.#in
-    const { store, agents, purposes } = this.#deps
-    const session = await store.getSession(attempt.sessionId)
+    const session = await this.#deps.store.getSession(attempt.sessionId)
     if (!session?.compacted) return []
-    // The agent may have been removed from the configuration although its process still runs. The text then asks for
-    // the report, which works with every agent.
-    const runtime = await agents.runtime(run.agent).catch(() => null)
-    const decision = { kind: 'resume', agentSessionId: session.agentSessionId, carry: 'none' } as const
     const due = { ...run, links: { ...run.links, followUpId } }
-    const { readBrief } = await purposes.of(run).readContext(due)
-    const { texts } = await readBrief({
-      decision,
-      standing: 'compacted',
-      structuredOutput: runtime?.capabilities.structuredOutput ?? false,
-    })
+    const { texts } = await readForgotten(this.#deps, due, session.agentSessionId)
     return composeReminder(texts, run.prompt)
   }
 

@@ -4,12 +4,12 @@ import type { CheckpointDiff, RewoundJob } from '../../contract/checkpoint.ts'
 import type { CreateJob, UpdateJob } from '../../contract/create-job.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { JobId } from '../../contract/ids.ts'
-import type { Job, JobDetail, JobState } from '../../contract/job.ts'
+import type { Job, JobDetail, JobFilters } from '../../contract/job.ts'
 
 export interface JobEngine {
   /** Stores the job. `created` is false if the key was used before; the earlier job is returned then. */
   createJob: (request: CreateJob, idempotencyKey: string | null) => Promise<{ job: Job; created: boolean }>
-  listJobs: (query: ListQuery & { state?: JobState | undefined }) => Promise<Page<Job>>
+  listJobs: (query: ListQuery & JobFilters) => Promise<Page<Job>>
   getJob: (id: JobId) => Promise<JobDetail>
   /** A job that is paused because of its budget continues if the new budget leaves something to spend. */
   updateJob: (id: JobId, change: UpdateJob) => Promise<Job>

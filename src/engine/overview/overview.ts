@@ -10,20 +10,33 @@ import type { Run } from '../../contract/run.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { Reading } from '../accounting/meter.ts'
 import type { JobEngine } from '../jobs/api.ts'
 import type { RunEngine } from '../runs/api.ts'
 import { createSubjects, firstLine, type SubjectStore } from './subjects.ts'
 
 export interface OverviewDeps {
   store: SubjectStore &
-    Pick<Store, 'listRuns' | 'getRun' | 'findNewestEvent' | 'listFollowUps' | 'listCosts' | 'listFailures'>
+    Pick<
+      Store,
+      | 'listRuns'
+      | 'getRun'
+      | 'getSession'
+      | 'findNewestEvent'
+      | 'listFollowUps'
+      | 'listWatches'
+      | 'listCosts'
+      | 'listFailures'
+    >
   clock: Clock
 }
 
 export interface OverviewHooks {
   describeRun: (run: RunRecord) => Promise<Run>
-  /** The cost of the running attempt so far; null: not known. */
-  readLiveCost: (run: RunRecord) => number | null
+  /** What the running attempt has used so far; null: not known. */
+  readLive: (run: RunRecord) => Pick<Reading, 'costUsd' | 'contextTokens'> | null
+  /** The names of agents that talk to the simulator. */
+  listSimulated: () => string[]
   listApprovals: RunEngine['listApprovals']
   listJobs: JobEngine['listJobs']
   describeObstacles: RunEngine['describeObstacles']
@@ -60,10 +73,12 @@ export async function readOverview(
   const failed = await store.listFailures(from, MAX_FAILURES)
   return {
     at: now.toISOString(),
+    simulated: hooks.listSimulated(),
     needsYou: [...questions.flat(), ...approvals, ...jobs, ...paused].sort((a, b) =>
       a.since.localeCompare(b.since),
     ),
-    atWork,
+    // In this order a new one is added at the end, and nothing that is shown moves.
+    atWork: atWork.sort((a, b) => (a.startedAt ?? '~').localeCompare(b.startedAt ?? '~')),
     parked: parked.sort((a, b) => (a.until ?? '').localeCompare(b.until ?? '')),
     since: from.toISOString(),
     costs: await store.listCosts({ since: from }),
@@ -155,12 +170,14 @@ async function pausedRuns(
 
 async function atWorkOf(
   { store }: OverviewDeps,
-  { readLiveCost }: OverviewHooks,
+  { readLive }: OverviewHooks,
   run: RunRecord,
   subjectOf: SubjectOf,
 ): Promise<AtWork> {
   const newest = await store.findNewestEvent(run.id, ['tool-start', 'text-end', 'thinking-end'])
   const body = newest?.body
+  const live = readLive(run)
+  const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
   return {
     subject: await subjectOf(run),
     runId: run.id,
@@ -178,13 +195,16 @@ async function atWorkOf(
     tier: run.links.tier,
     startedAt: run.startedAt?.toISOString() ?? null,
     attempt: run.attemptCount,
-    costUsd: readLiveCost(run) ?? run.spend.costUsd,
-    contextTokens: run.spend.contextTokens,
-    contextWindow: run.spend.contextWindow,
+    costUsd: sumOf(run.spend.costUsd, live?.costUsd ?? null),
+    contextTokens: live?.contextTokens ?? run.spend.contextTokens,
+    // The agent reports it at the end of a turn; until then, that of the turn before is taken.
+    contextWindow: run.spend.contextWindow ?? session?.contextWindow ?? null,
   }
 }
 
-/** Queued runs and planned follow-ups. Runs that wait behind the same limit or outage are one item. */
+const sumOf = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : a + b)
+
+/** Queued runs, planned follow-ups, and watches that fire by their schedule. Runs that wait behind the same limit or outage are one item. */
 async function parkedOf(
   { store }: OverviewDeps,
   { describeObstacles, describeRun }: OverviewHooks,
@@ -219,6 +239,17 @@ async function parkedOf(
       subject: run ? await subjectOf(run) : { kind: 'run', id: runId ?? id, title: firstLine(prompt) },
       message: firstLine(reason ?? prompt),
       until: dueAt.toISOString(),
+      behind: 0,
+    })
+  }
+  for (const { id, name, definition, state, due } of await store.listWatches()) {
+    if (state !== 'active' || due === null) continue
+    parked.push({
+      kind: 'schedule',
+      id,
+      subject: { kind: 'watch', id: name, title: name },
+      message: firstLine(definition.prompt),
+      until: due.fireAt.toISOString(),
       behind: 0,
     })
   }

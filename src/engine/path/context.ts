@@ -3,7 +3,8 @@
  * session would be given.
  */
 import { createHash } from 'node:crypto'
-import { NOTHING_ADDED, type Standing } from '../../core/prompt/compose.ts'
+import { NOTHING_ADDED } from '../../core/prompt/added-texts.ts'
+import type { Standing } from '../../core/prompt/compose.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'

@@ -45,7 +45,7 @@ import { judgeResume } from './refused-resume.ts'
 import {
   countModelCalls,
   countWithoutProgress,
-  isCompaction,
+  hasForgotten,
   isModelCall,
   joinedProcess,
   progressedIn,
@@ -143,8 +143,9 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, before: number):
   // This precedes the end: storing a price twice does no harm, but without a price a budget cannot be enforced.
   const account = await settleSpend(deps, run, attempt)
   const decided = await decide(deps, purpose, trace, judged.outcome, account.total)
+  const completed = judged.outcome.name === 'completed'
   const known = await readKnown(deps, run, attempt, {
-    completed: judged.outcome.name === 'completed',
+    completed,
     accepted: tookPrompt,
     modelCalled: trace.own.some(isModelCall),
     reported: reportedSession,
@@ -197,7 +198,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, before: number):
       session: {
         agentSessionId: reportedSession,
         turns: tookPrompt ? 1 : 0,
-        told: known.standing ? { told: attempt.told, compacted: trace.own.some(isCompaction) } : null,
+        told: known.standing ? { told: attempt.told, compacted: hasForgotten(trace.own, completed) } : null,
         poison: poisonOf(judged.outcome, attempt.resumed),
         cacheState: cache.after,
         contextTokens: account.own.contextTokens,

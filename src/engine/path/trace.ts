@@ -32,6 +32,7 @@ const RELEVANT: readonly EventType[] = [
   'rate-limit',
   'retry-wait',
   'compaction',
+  'reminder',
   'memory-clear',
   'background',
   'question-cancel',
@@ -88,7 +89,24 @@ export const takenAfterFirst = ({ own, attempt }: Trace): Set<string> =>
 export const joinedProcess = ({ id, spool }: Pick<AttemptRecord, 'id' | 'spool'>) => id !== spool
 
 export const isModelCall = ({ body }: StoredEvent) => body.type === 'model-call'
-export const isCompaction = ({ body }: StoredEvent) => body.type === 'compaction'
+
+/**
+ * The session was compacted and may lack the texts that are sent once. It has them if the agent was told everything
+ * again and then completed its turn; an agent that died may not have recorded what it was told.
+ */
+export function hasForgotten(own: readonly StoredEvent[], completed: boolean): boolean {
+  let remindedBy: string | null = null
+  let forgotten = false
+  for (const { body } of own) {
+    // The agent is reminded before it reports the compaction. It withdraws a question that nobody answers for too long.
+    if (body.type === 'reminder' && body.whole && completed) remindedBy = body.requestId
+    if (body.type === 'question-cancel' && body.requestId === remindedBy) remindedBy = null
+    if (body.type !== 'compaction') continue
+    forgotten = remindedBy === null
+    remindedBy = null
+  }
+  return forgotten
+}
 
 const addsSomething = ({ body }: StoredEvent) =>
   body.type === 'model-call' && (body.usage.outputTokens ?? 0) > 0

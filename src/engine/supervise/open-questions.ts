@@ -8,7 +8,8 @@
 import type { AgentAdapter } from '../../agents/adapter.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Clock } from '../../core/clock.ts'
-import { decideAsk } from '../../core/permission/decide.ts'
+import { type AskDecision, decideAsk } from '../../core/permission/decide.ts'
+import { nameOfCall } from '../../core/permission/same-call.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
@@ -20,7 +21,7 @@ import type { ProgressBus } from '../base/progress.ts'
 import type { Purposes } from '../base/purposes.ts'
 
 export interface OpenQuestionsDeps {
-  store: Pick<Store, 'listQuestions' | 'answerQuestion'>
+  store: Pick<Store, 'listQuestions' | 'answerQuestion' | 'isCallAllowed'>
   purposes: Pick<Purposes, 'of'>
   clock: Clock
   log: Log
@@ -89,10 +90,17 @@ export class OpenQuestions {
     this.#onChange()
   }
 
+  /** A person has allowed the same call before. */
+  async #remembered(ask: QuestionRecord['ask']): Promise<AskDecision | null> {
+    if (ask.type !== 'permission-ask') return null
+    const allowed = await this.#deps.store.isCallAllowed(this.#in.attempt.sessionId, nameOfCall(ask))
+    return allowed ? { kind: 'allow', reason: 'a person allowed it for this session' } : null
+  }
+
   async #consider({ ask }: QuestionRecord): Promise<void> {
     const { run } = this.#in
     const { store, clock, bus, log, purposes } = this.#deps
-    const decision = decideAsk(run.request.permissions, ask)
+    const decision = (await this.#remembered(ask)) ?? decideAsk(run.request.permissions, ask)
     if (decision.kind === 'wait') {
       await purposes
         .of(run)

@@ -31,6 +31,7 @@ import type { Output, Processes } from '../base/processes.ts'
 import type { Gate } from '../enforce/gate.ts'
 import { ApiWatch, type ApiWatchDeps } from '../obstacles/api-watch.ts'
 import { type AnswerAsksDeps, answerAsks } from './answer-asks.ts'
+import { type AnswerRemindersDeps, answerReminders } from './answer-reminders.ts'
 import { AttemptWatch, type AttemptWatchDeps } from './attempt-watch.ts'
 import { BudgetWatch, type BudgetWatchDeps } from './budget-watch.ts'
 import { OpenQuestions, type OpenQuestionsDeps } from './open-questions.ts'
@@ -42,6 +43,7 @@ import { StorageFailureNotes, type StorageNotesDeps } from './storage-failure-no
 import { TurnWatch } from './turn-watch.ts'
 
 export type SupervisionDeps = AnswerAsksDeps &
+  AnswerRemindersDeps &
   ApiWatchDeps &
   AttemptWatchDeps &
   BudgetWatchDeps &
@@ -91,6 +93,7 @@ const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
   'model-call',
   'tool-start',
   'compaction',
+  'reminder-ask',
 ])
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
 
@@ -274,6 +277,7 @@ export class Supervision {
    */
   async #attend(batch: EventBatch): Promise<void> {
     if (await answerAsks(this.#deps, this.#in, batch)) this.#turn.notePlanned()
+    await answerReminders(this.#deps, this.#in, batch)
     this.#turn.follow(batch.actedOn)
     await this.#shutDownIfDone()
     // The turn has ended, and clients wait for the last events.

@@ -130,15 +130,16 @@ function definitionOf({ every, ...definition }: Wish): WatchDefinition {
   return WatchDefinition.parse({ ...definition, ...(everyMs === undefined ? {} : { everyMs }) })
 }
 
-/** A new schedule replaces the old one, even if it is of another kind. */
+const definedOnly = (change: object) =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+
+/** A new schedule replaces the old one, even if it is of another kind; null removes a setting. */
 function merged(before: WatchDefinition, { every, ...change }: Omit<UpdateWatch, 'paused'>): WatchDefinition {
   const everyMs = typeof every === 'number' ? every : change.everyMs
   const { everyMs: _, cron: __, timeZone: ___, ...rest } = before
   const reschedules = everyMs !== undefined || change.cron !== undefined
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  return WatchDefinition.parse({
-    ...(reschedules ? rest : before),
-    ...given,
-    ...(everyMs === undefined ? {} : { everyMs }),
-  })
+  const after = { ...(reschedules ? rest : before), ...definedOnly(change), ...definedOnly({ everyMs }) }
+  return WatchDefinition.parse(
+    Object.fromEntries(Object.entries(after).filter(([, value]) => value !== null)),
+  )
 }

@@ -1,6 +1,7 @@
 /** What the HTTP server needs from the daemon. */
 import type { Access, Changes, Engine } from '../../engine/api.ts'
 import type { ServerLog } from './error-response.ts'
+import type { StreamLimits } from './open-streams.ts'
 
 export interface AppOptions {
   engine: Engine
@@ -25,8 +26,13 @@ export interface AppOptions {
   simulatorUrl: string | null
   /** Host names by which the daemon may be called, besides those of loopback. */
   allowedHosts: readonly string[]
+  /** The address of the page behind a proxy. Its host name is allowed too. */
+  publicUrl?: string | undefined
+  /** Addresses from which `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+  trustedProxies?: readonly string[] | undefined
   log: ServerLog
   /** Called after the response to a shutdown request. */
   onShutdown: () => void
   heartbeatMs?: number
+  streamLimits?: StreamLimits
 }

@@ -11,44 +11,43 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { OperationId } from '../../contract/routes/paths.ts'
 import type { RouteSpec } from '../../contract/routes/route.ts'
 import type { Caller } from '../../engine/api.ts'
+import type { Route } from './all-routes.ts'
 import type { AppOptions } from './app-options.ts'
+import { senderOf } from './forwarded.ts'
 import { digest } from './guards.ts'
-import { ALL_ROUTES, fits, needsNoToken, type Route } from './register.ts'
-
-const CALLER = 'caller'
-
-/** Who called; null for operations that need no token. */
-export const callerOf = (c: Context): Caller | null => (c.get(CALLER) as Caller | undefined) ?? null
-
-/** The address of the sender, if the request came over a socket. */
-export function addressOf(c: Context): string | null {
-  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
-  return incoming?.socket?.remoteAddress?.replace(/^::ffff:/, '') ?? null
-}
+import { type Authenticate, setCaller } from './known-caller.ts'
 
 /** One name per home, because browsers share cookies between all ports of a host. */
 export const cookieName = (home: string) => `reprise_${digest(home).toString('hex').slice(0, 8)}`
 
-export function guardCaller(options: Pick<AppOptions, 'access' | 'token' | 'home'>): MiddlewareHandler {
-  const authenticate = options.access ? withAccess(options, options.access) : withToken(options.token)
+/** Finds out who made a request, or throws `unauthorized`. */
+export const createAuthenticate = (options: Pick<AppOptions, 'access' | 'token' | 'home'>): Authenticate =>
+  options.access ? withAccess(options, options.access) : withToken(options.token)
+
+/** Comes before the handler of an operation: the caller's token must have the scope that the operation needs. */
+export function guardRoute(
+  route: Route,
+  authenticate: Authenticate,
+  options: Pick<AppOptions, 'access' | 'log'>,
+): MiddlewareHandler {
+  // The operation is open to all, or checks its senders itself.
+  if (route.spec.auth !== undefined) return (_, next) => next()
   return async (c, next) => {
-    if (!needsNoToken(c.req)) {
-      const caller = authenticate(c)
-      c.set(CALLER, caller)
-      const route = routeOf(c)
-      if (route) requireScope(caller, scopeOf(route))
-      await next()
-      if (route && route.method !== 'GET' && c.res.ok) {
-        // The operation is done; a record that cannot be written must not make it look failed.
-        void record(options, c, route, caller).catch(() => {})
-      }
-      return
-    }
+    const caller = authenticate(c)
+    setCaller(c, caller)
+    requireScope(caller, scopeOf(route))
     await next()
+    if (route.method !== 'GET' && c.res.ok) {
+      // The operation is done; a record that cannot be written must not make it look failed.
+      void record(options, c, route, caller).catch((error: unknown) =>
+        options.log.error(
+          { err: error, operation: route.id, who: caller.name },
+          'could not record who did this',
+        ),
+      )
+    }
   }
 }
-
-type Authenticate = (c: Context) => Caller
 
 function withAccess(
   { home }: Pick<AppOptions, 'home'>,
@@ -60,11 +59,13 @@ function withAccess(
     const cookie = bearer === undefined ? getCookie(c, name) : undefined
     const pageKey = c.req.header(PAGE_KEY_HEADER)
     if (cookie !== undefined) refuseOtherSites(c)
-    const caller = access.authenticate({ bearer, cookie, pageKey }, addressOf(c))
+    const caller = access.authenticate({ bearer, cookie, pageKey }, senderOf(c).address)
     if (caller) return caller
     throw unauthorized(c, bearer ?? (pageKey && cookie))
   }
 }
+
+const NEVER = new AbortController().signal
 
 /** Without a store of tokens, there is the one token. */
 function withToken(token: string): Authenticate {
@@ -72,7 +73,7 @@ function withToken(token: string): Authenticate {
   return (c) => {
     const shown = bearerOf(c)
     if (shown === undefined || !timingSafeEqual(digest(shown), expected)) throw unauthorized(c, shown)
-    return { tokenId: null, name: 'command line', scope: 'admin', kind: 'command-line' }
+    return { tokenId: null, name: 'command line', scope: 'admin', kind: 'command-line', ended: NEVER }
   }
 }
 
@@ -111,12 +112,10 @@ function requireScope(caller: Caller, needed: Scope): void {
   )
 }
 
-const routeOf = (c: Context): Route | undefined =>
-  ALL_ROUTES.find(({ method, pattern }) => method === c.req.method && fits(pattern, c.req.path))
-
 /** The details that the record has of a request besides its operation: the decision, or the name. */
 const SUMMARIES: Partial<Readonly<Record<OperationId, (body: Record<string, unknown>) => unknown>>> = {
-  answerRun: ({ decision, answers }) => decision ?? Object.values(answers ?? {}).join(', '),
+  answerRun: ({ decision, answers, remember }) =>
+    remember ? `${decision} always` : (decision ?? Object.values(answers ?? {}).join(', ')),
   decideApproval: ({ decision }) => decision,
   createToken: ({ name, scope }) => `${name}, ${scope}`,
 }
@@ -134,7 +133,7 @@ async function record(
   await access?.record({
     tokenId: caller.tokenId,
     who: caller.name,
-    from: addressOf(c),
+    from: senderOf(c).address,
     operation: route.id,
     subject: subjectOf(route.pattern, c.req.path) ?? c.res.headers.get('location')?.split('/').at(-1) ?? null,
     summary,

@@ -5,8 +5,9 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { RepriseError } from '../../contract/errors.ts'
+import { methodsAt } from './all-routes.ts'
 import { HTTP_STATUS } from './http-status.ts'
-import { ALL_ROUTES, fits } from './register.ts'
+import type { Authenticate } from './known-caller.ts'
 import { UnsupportedMediaType } from './validate.ts'
 
 export interface ServerLog {
@@ -45,23 +46,31 @@ function logFailure(log: ServerLog, thrown: Error, c: Context): void {
   log.error({ err: thrown, method: c.req.method, path: c.req.path }, 'a request failed')
 }
 
-/** 405 for a path that exists with other methods, 404 for any other path. */
-export function answerUnknownRoute(c: Context): Response {
-  const { method, path } = c.req
-  const allowed = ALL_ROUTES.filter(({ pattern }) => fits(pattern, path)).map((route) => route.method)
-  if (allowed.length === 0) {
+/** 405 for a path that exists with other methods, 404 for any other path; 401 for a caller who is not known. */
+export function answerUnknownRoute(authenticate: Authenticate) {
+  return (c: Context): Response => {
+    const { method, path } = c.req
+    try {
+      authenticate(c)
+    } catch (error) {
+      if (error instanceof RepriseError) return errorResponse(c, error)
+      throw error
+    }
+    const allowed = methodsAt(path)
+    if (allowed.length === 0) {
+      return errorResponse(
+        c,
+        new RepriseError('not-found', `${path} does not exist`, {
+          hint: 'GET /api/openapi.json lists all operations.',
+        }),
+      )
+    }
+    const methods = allowed.join(', ')
+    c.header('Allow', methods)
     return errorResponse(
       c,
-      new RepriseError('not-found', `${path} does not exist`, {
-        hint: 'GET /api/openapi.json lists all operations.',
-      }),
+      new RepriseError('bad-request', `${path} does not support ${method}: expected ${methods}`),
+      405,
     )
   }
-  const methods = [...new Set(allowed)].join(', ')
-  c.header('Allow', methods)
-  return errorResponse(
-    c,
-    new RepriseError('bad-request', `${path} does not support ${method}: expected ${methods}`),
-    405,
-  )
 }

@@ -18,7 +18,7 @@ export function guardHost(allowedHosts: readonly string[]): MiddlewareHandler {
         'forbidden-origin',
         `Host ${JSON.stringify(host)} is not a name of this daemon`,
         {
-          hint: 'Use http://127.0.0.1 or http://localhost with the port, or set server.host to the name you use.',
+          hint: 'Use http://127.0.0.1 or http://localhost with the port, or set server.host to the name you use. Behind a proxy, set server.publicUrl.',
         },
       )
     }
@@ -26,13 +26,14 @@ export function guardHost(allowedHosts: readonly string[]): MiddlewareHandler {
   }
 }
 
-export function guardOrigin(): MiddlewareHandler {
+/** `publicOrigin`: that of the page behind a proxy. */
+export function guardOrigin(publicOrigin: string | null): MiddlewareHandler {
   return async (c, next) => {
-    const origin = c.req.header('origin')
-    const own = `http://${c.req.header('host')}`.toLowerCase()
+    const origin = c.req.header('origin')?.toLowerCase()
+    const own = [`http://${c.req.header('host')}`.toLowerCase(), publicOrigin]
     // Browsers send no Origin with plain GET requests, but this header.
     const crossSite = c.req.header('sec-fetch-site') === 'cross-site'
-    if (crossSite || (origin !== undefined && origin.toLowerCase() !== own)) {
+    if (crossSite || (origin !== undefined && !own.includes(origin))) {
       throw new RepriseError('forbidden-origin', `requests from ${origin ?? 'other sites'} are refused`, {
         hint: 'Only pages that the daemon itself serves may call it.',
       })

@@ -2,7 +2,9 @@
  * Streams that the reader pulls. Nothing is produced before the reader has taken what was produced last, so a slow
  * reader costs one page of memory however far it is behind, and nobody else notices it.
  */
+import type { Context } from 'hono'
 import type { FollowContext } from '../../engine/follow/notice.ts'
+import type { OpenStreams } from './open-streams.ts'
 
 /** One item as it is sent. */
 export interface StreamItem {
@@ -44,6 +46,8 @@ export interface StreamOptions {
   heartbeatMs: number
   /** Ends all streams. */
   signal: AbortSignal
+  /** Without it, streams are not counted. */
+  open?: OpenStreams
 }
 
 export interface StreamContext extends FollowContext {
@@ -53,20 +57,29 @@ export interface StreamContext extends FollowContext {
 export function streamChunks(
   produce: (context: StreamContext) => AsyncGenerator<string, void>,
   encoding: Encoding,
-  { heartbeatMs, signal }: StreamOptions,
+  { heartbeatMs, signal, open }: StreamOptions,
+  c: Context,
 ): ReadableStream<Uint8Array> {
+  const place = open?.enter(c)
   const gone = new AbortController()
-  const ended = AbortSignal.any([gone.signal, signal])
+  const ended = AbortSignal.any([gone.signal, signal, ...(place?.ended ? [place.ended] : [])])
   const chunks = produce({ encoding, heartbeatMs, ended })
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        const { done, value } = await chunks.next()
-        if (done) controller.close()
-        else controller.enqueue(encoder.encode(value))
+        try {
+          const { done, value } = await chunks.next()
+          if (!done) return controller.enqueue(encoder.encode(value))
+          place?.leave()
+          controller.close()
+        } catch (error) {
+          place?.leave()
+          throw error
+        }
       },
       cancel: async () => {
+        place?.leave()
         gone.abort()
         await chunks.return(undefined)
       },

@@ -4,7 +4,7 @@ import { parseDurationMs } from '../../contract/quantity.ts'
 
 interface Interval {
   every?: string | number | undefined
-  everyMs?: number | undefined
+  everyMs?: number | null | undefined
 }
 
 export function withEveryMs<Request extends Interval>({

@@ -22,6 +22,7 @@ export function changeHandlers(
         (context) => changeChunks(changes, { after, follow }, context),
         encoding,
         streams,
+        c,
       )
       return respond(200, stream, headersOf(encoding))
     },

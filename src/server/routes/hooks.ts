@@ -8,7 +8,8 @@ import type { Context } from 'hono'
 import { RepriseError } from '../../contract/errors.ts'
 import type { WatchEngine } from '../../engine/watches/api.ts'
 import type { AppOptions } from '../base/app-options.ts'
-import { addressOf, bearerOf } from '../base/caller.ts'
+import { bearerOf } from '../base/caller.ts'
+import { senderOf } from '../base/forwarded.ts'
 import { type Handlers, respond } from '../base/handler.ts'
 import { checkHook, SIGNATURE_HEADER, unauthorizedHook } from '../base/hook-auth.ts'
 import { isNews } from '../base/triggered.ts'
@@ -31,7 +32,7 @@ export function hookHandlers({
 /** Whether the sender has a token that allows to start work. */
 function mayAct(access: AppOptions['access'], c: Context): boolean {
   const bearer = bearerOf(c)
-  const caller = bearer === undefined ? null : access?.authenticate({ bearer }, addressOf(c))
+  const caller = bearer === undefined ? null : access?.authenticate({ bearer }, senderOf(c).address)
   return caller?.scope === 'act' || caller?.scope === 'admin'
 }
 

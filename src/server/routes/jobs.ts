@@ -41,6 +41,7 @@ export function jobHandlers(engine: Engine, streams: StreamOptions): JobHandlers
         (context) => jobChunks(engine, { jobId: job.id, after, follow }, context),
         encoding,
         streams,
+        c,
       )
       return respond(200, stream, headersOf(encoding))
     },

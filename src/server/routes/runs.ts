@@ -29,6 +29,7 @@ export function runHandlers(engine: Engine, streams: StreamOptions): RunHandlers
         (context) => runChunks(engine, { runId: params.id, after, follow }, context),
         encoding,
         streams,
+        c,
       )
       return respond(200, stream, headersOf(encoding))
     },

@@ -11,6 +11,8 @@ export interface AccessStore {
   addToken: (token: TokenRecord) => Promise<void>
   /** Removes one token and adds another, both or neither. Returns false if the first does not exist any more. */
   replaceToken: (id: TokenId, by: TokenRecord) => Promise<boolean>
+  /** Removes all tokens and adds one, both or neither. */
+  replaceAllTokens: (by: TokenRecord) => Promise<void>
   removeToken: (id: TokenId) => Promise<boolean>
   removeExpiredTokens: (now: Date) => Promise<void>
   noteTokenUse: (id: TokenId, at: Date, from: string | null) => Promise<void>
@@ -37,6 +39,11 @@ export function createAccessStore(reader: Kysely<Tables>, write: Write): AccessS
         if (numDeletedRows === 0n) return false
         await tx.insertInto('tokens').values(fromToken(by)).execute()
         return true
+      }),
+    replaceAllTokens: (by) =>
+      write(async (tx) => {
+        await tx.deleteFrom('tokens').execute()
+        await tx.insertInto('tokens').values(fromToken(by)).execute()
       }),
     removeToken: (id) =>
       write(async (tx) => {

@@ -14,6 +14,8 @@ const PLAIN: ReadonlySet<EventType> = new Set([
   'model-call',
   'rate-limit',
   'compaction',
+  'reminder-ask',
+  'reminder',
   'memory-clear',
   'gap',
   'text-delta',

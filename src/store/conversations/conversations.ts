@@ -4,6 +4,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { Page } from '../../contract/http.ts'
 import { ConversationId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
+import { matchesWords } from '../base/search.ts'
 import type { Tx } from '../base/transaction.ts'
 import type { ConversationRecord, NewConversation } from './records.ts'
 import { toConversation } from './rows.ts'
@@ -49,7 +50,7 @@ export const noConversation = (id: ConversationId) =>
 
 export async function listConversations(
   db: Db,
-  query: { limit: number; cursor?: string | undefined },
+  query: { limit: number; cursor?: string | undefined; q?: string | undefined },
 ): Promise<Page<ConversationRecord>> {
   let select = db
     .selectFrom('conversations')
@@ -62,6 +63,8 @@ export async function listConversations(
     }
     select = select.where('id', '<', query.cursor)
   }
+  const found = matchesWords(query.q, ['title', 'work_dir', 'agent', 'id'])
+  if (found) select = select.where(found)
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toConversation)
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }

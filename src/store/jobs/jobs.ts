@@ -4,9 +4,7 @@
  */
 import type { Kysely } from 'kysely'
 import type { UpdateJob } from '../../contract/create-job.ts'
-import { RepriseError } from '../../contract/errors.ts'
-import type { Page } from '../../contract/http.ts'
-import { JobId, type RunId } from '../../contract/ids.ts'
+import type { JobId, RunId } from '../../contract/ids.ts'
 import type { JobState } from '../../contract/job.ts'
 import { claimKey, findMade } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
@@ -126,30 +124,6 @@ export async function updateJob(
 export async function getJob(db: Kysely<Tables>, id: JobId): Promise<JobRecord | null> {
   const row = await db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
   return row ? toJob(row) : null
-}
-
-export interface JobQuery {
-  limit: number
-  cursor?: string | undefined
-  state?: JobState | undefined
-}
-
-/** Newest first. The cursor is the last id of the previous page. */
-export async function listJobs(db: Kysely<Tables>, query: JobQuery): Promise<Page<JobRecord>> {
-  let select = db
-    .selectFrom('jobs')
-    .selectAll()
-    .orderBy('id', 'desc')
-    .limit(query.limit + 1)
-  if (query.cursor !== undefined) {
-    if (!JobId.is(query.cursor))
-      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
-    select = select.where('id', '<', query.cursor)
-  }
-  if (query.state) select = select.where('state', '=', query.state)
-  const rows = await select.execute()
-  const items = rows.slice(0, query.limit).map(toJob)
-  return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
 }
 
 /** null: the key is new. The same key with another request is refused. */

@@ -9,6 +9,7 @@ import type { Write } from '../base/transaction.ts'
 import type { NewRun, RunRecord } from '../runs/records.ts'
 import * as checkpoints from './checkpoints.ts'
 import * as jobs from './jobs.ts'
+import { type JobQuery, listJobs } from './list-jobs.ts'
 import type { CheckpointRecord, JobRecord, NewJob, Rewound, SessionPosition } from './records.ts'
 import { listRunsOfJobs } from './runs-of-jobs.ts'
 
@@ -28,7 +29,7 @@ export interface JobStore {
     at: Date,
   ) => Promise<JobRecord | null>
   getJob: (id: JobId) => Promise<JobRecord | null>
-  listJobs: (query: jobs.JobQuery) => Promise<Page<JobRecord>>
+  listJobs: (query: JobQuery) => Promise<Page<JobRecord>>
   /** Long texts are cut, because there may be many. */
   listRunsOfJobs: (ids: readonly JobId[]) => Promise<RunRecord[]>
   findJobByKey: (idempotencyKey: string, requestHash: string) => Promise<JobRecord | null>
@@ -50,7 +51,7 @@ export function createJobStore(reader: Kysely<Tables>, write: Write): JobStore {
     dismissJob: (id, after, run, at) => write((tx) => jobs.dismissJob(tx, id, after, run, at)),
     updateJob: (id, change, goOn, at) => write((tx) => jobs.updateJob(tx, id, change, goOn, at)),
     getJob: (id) => jobs.getJob(reader, id),
-    listJobs: (query) => jobs.listJobs(reader, query),
+    listJobs: (query) => listJobs(reader, query),
     listRunsOfJobs: (ids) => listRunsOfJobs(reader, ids),
     findJobByKey: (key, hash) => jobs.findJobByKey(reader, key, hash),
     countJobs: () => jobs.countJobs(reader),

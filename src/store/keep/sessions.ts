@@ -84,7 +84,13 @@ export async function forgetUnusedSession(tx: Tx, id: SessionId, before: Date): 
 
 export async function forgetSession(tx: Tx, id: SessionId): Promise<void> {
   await tx.updateTable('sessions').set({ continues: null }).where('continues', '=', id).execute()
-  for (const table of ['outside_turns', 'given_prompts', 'session_origins', 'leases'] as const)
+  for (const table of [
+    'outside_turns',
+    'given_prompts',
+    'session_origins',
+    'leases',
+    'allowed_calls',
+  ] as const)
     await tx.deleteFrom(table).where('session_id', '=', id).execute()
   await tx.deleteFrom('sessions').where('id', '=', id).execute()
 }

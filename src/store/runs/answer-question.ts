@@ -1,8 +1,10 @@
 import { RepriseError } from '../../contract/errors.ts'
 import type { RunId } from '../../contract/ids.ts'
 import type { ToolResult } from '../../contract/question.ts'
+import { nameOfCall } from '../../core/permission/same-call.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
 import type { Tx } from '../base/transaction.ts'
+import { allowCall } from './allowed-calls.ts'
 import type { QuestionRecord } from './attempt-records.ts'
 import { appendEvents } from './events.ts'
 import { hashOf } from './questions.ts'
@@ -54,6 +56,8 @@ export async function answerQuestion(
     .where('closed_at', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw alreadyAnswered(toolUseId)
+  if (answer.remember && answer.decision === 'allow' && question.ask.type === 'permission-ask')
+    await allowCall(tx, row.attempt_id, nameOfCall(question.ask), at)
   await appendEvents(
     tx,
     runId,

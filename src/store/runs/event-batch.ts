@@ -11,6 +11,7 @@ const ACTED_ON: ReadonlySet<EventType> = new Set([
   'question-ask',
   'permission-ask',
   'question-cancel',
+  'reminder-ask',
   'tool-end',
   'retry-wait',
   'rate-limit',

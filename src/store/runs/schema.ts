@@ -233,8 +233,17 @@ export interface QuestionsTable {
   closed_at: number | null
 }
 
+/** Calls that a person has allowed for the rest of a session. */
+export interface AllowedCallsTable {
+  session_id: SessionId
+  /** See core/permission/same-call.ts. */
+  call_hash: string
+  created_at: number
+}
+
 declare module '../base/schema.ts' {
   interface Tables {
+    allowed_calls: AllowedCallsTable
     runs: RunsTable
     attempts: AttemptsTable
     processes: ProcessesTable

@@ -4,6 +4,7 @@ import type { Page } from '../../contract/http.ts'
 import { type RunId, SessionId } from '../../contract/ids.ts'
 import type { SessionState } from '../../contract/session.ts'
 import type { Tables } from '../base/schema.ts'
+import { matchesWords } from '../base/search.ts'
 import type { Tx } from '../base/transaction.ts'
 import type { AttemptRecord } from './attempt-records.ts'
 import { toSession } from './rows.ts'
@@ -34,6 +35,7 @@ export interface SessionQuery {
   state?: SessionState | undefined
   agent?: string | undefined
   workDir?: string | undefined
+  q?: string | undefined
 }
 
 export async function listSessions(db: Kysely<Tables>, query: SessionQuery): Promise<Page<SessionRecord>> {
@@ -49,6 +51,8 @@ export async function listSessions(db: Kysely<Tables>, query: SessionQuery): Pro
   else if (query.state) select = select.where('state', '=', query.state).where('poison', 'is', null)
   if (query.agent !== undefined) select = select.where('agent', '=', query.agent)
   if (query.workDir !== undefined) select = select.where('work_dir', '=', query.workDir)
+  const found = matchesWords(query.q, ['work_dir', 'agent', 'id', 'agent_session_id'])
+  if (found) select = select.where(found)
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toSession)
   return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }

@@ -11,6 +11,7 @@ import type { LifecycleTrigger } from '../../core/session/lifecycle.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Write } from '../base/transaction.ts'
 import { admitRun } from './admit-run.ts'
+import { isCallAllowed } from './allowed-calls.ts'
 import { answerQuestion } from './answer-question.ts'
 import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import * as events from './events.ts'
@@ -60,6 +61,9 @@ export interface RunStore {
     at: Date,
   ) => Promise<QuestionRecord>
 
+  /** Whether a person has allowed this call for the rest of the session; see core/permission/same-call.ts. */
+  isCallAllowed: (id: SessionId, call: string) => Promise<boolean>
+
   getSession: (id: SessionId) => Promise<SessionRecord | null>
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
   listSessions: (query: sessions.SessionQuery) => Promise<Page<SessionRecord>>
@@ -101,6 +105,8 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
     answerQuestion: (runId, answer, by, at) => write((tx) => answerQuestion(tx, runId, answer, by, at)),
+
+    isCallAllowed: (id, call) => isCallAllowed(reader, id, call),
 
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),

@@ -148,7 +148,7 @@ describe('instructions', () => {
     expect(lastPrompt()).not.toMatch(/pirate|poet/)
   })
 
-  test('are sent again when the agent has compacted its session in the middle of a turn', async () => {
+  test('are sent with the next message when an agent that cannot be told at once has compacted its session', async () => {
     chat = await MemoryChat.create(stage, { instructions: 'Speak like a pirate.' })
     stage.play(answers('one'), async (agent) => {
       await agent.begin()

@@ -48,6 +48,44 @@ test('wrong id, wrong kind of answer, second answer, answer after the end: a cle
   expect(await answer({ toolUseId, decision: 'allow' })).toEqual([409, 'run-settled'])
 })
 
+test('what was allowed for the session is not asked again in it: the same command, nothing else', async () => {
+  stage = await Stage.open()
+  const asksFor =
+    (...commands: string[]): Script =>
+    async (agent) => {
+      await agent.begin()
+      const decisions: unknown[] = []
+      for (const command of commands) {
+        const answer = await agent.ask('Bash', { command, description: `${decisions.length}` })
+        decisions.push(answer?.decision)
+      }
+      agent.finish(decisions.join())
+      return agent.leave()
+    }
+  stage.play(asksFor('make', 'make', 'make clean'))
+  const id = await stage.admit({ permissions: 'ask' })
+  const [first] = await stage.pending(id)
+  await stage.engine.answer(id, { toolUseId: first?.toolUseId ?? '', decision: 'allow', remember: true })
+  // The second one was not asked for.
+  await stage.until(async () =>
+    (await stage.engine.getRun(id)).pending.some(({ input }) => JSON.stringify(input).includes('make clean')),
+  )
+  const [other] = await stage.pending(id)
+  await stage.engine.answer(id, { toolUseId: other?.toolUseId ?? '', decision: 'deny' })
+  const run = await stage.settled(id)
+  expect(run.resultText).toBe('allow,allow,deny')
+
+  stage.play(asksFor('make'))
+  const again = await stage.admit({ permissions: 'ask', sessionId: run.session ?? '' })
+  expect((await stage.settled(again)).resultText).toBe('allow')
+
+  stage.play(asksFor('make'))
+  const elsewhere = await stage.admit({ permissions: 'ask' })
+  const [asked] = await stage.pending(elsewhere)
+  await stage.engine.answer(elsewhere, { toolUseId: asked?.toolUseId ?? '', decision: 'deny' })
+  expect((await stage.settled(elsewhere)).resultText).toBe('deny')
+})
+
 test('a question that nobody answers ends the run in a state that can be continued', async () => {
   stage = await Stage.open()
   stage.play(async (agent) => {

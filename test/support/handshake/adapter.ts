@@ -65,6 +65,7 @@ export const handshakeAdapter: AgentAdapter = {
     id: `answer-${requestId}`,
     line: JSON.stringify({ jsonrpc: '2.0', id: Number(requestId), result: { outcome: decision } }),
   }),
+  reminder: null,
   farewell: (cause, { agentSessionId: sessionId }) =>
     cause === 'cancelled'
       ? { messages: [request('cancel', 'session/cancel', { sessionId })], closeInput: false }

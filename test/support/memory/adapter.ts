@@ -115,6 +115,11 @@ export function createMemoryAdapter({
     classify,
     answer: ({ requestId }, answer) =>
       toMessage(`answer-${requestId}`, { type: 'answer', requestId, answer }),
+    reminder: {
+      maxChars: 10_000,
+      answer: ({ requestId }, texts) =>
+        toMessage(`answer-${requestId}`, { type: 'reminder', requestId, texts }),
+    },
     farewell: (cause) => ({
       messages: cause === 'done' ? [] : [toMessage('stop', { type: 'stop', cause })],
       closeInput: true,

@@ -19,6 +19,7 @@ export type Start = Omit<PlanInput, 'runtime' | 'decision' | 'prompt'> & {
 export type InputLine =
   | { type: 'prompt'; id: string; texts: readonly string[] }
   | { type: 'answer'; requestId: string; answer: ToolAnswer }
+  | { type: 'reminder'; requestId: string; texts: readonly string[] }
   | { type: 'stop'; cause: string }
 
 export type Script = (agent: ScriptedAgent) => Promise<number | undefined>
@@ -114,6 +115,18 @@ export class ScriptedAgent {
       { type: 'tool-start', toolUseId, name, input },
       { type: 'tool-end', toolUseId, isError: false, content: output },
     )
+  }
+
+  /** Compacts its session in the middle of a turn. Returns what it is reminded of; null: its input was closed. */
+  async compact(): Promise<readonly string[] | null> {
+    const requestId = randomUUID()
+    this.print({ type: 'reminder-ask', requestId })
+    for (let line = await this.next(); line !== null; line = await this.next()) {
+      if (line.type !== 'reminder' || line.requestId !== requestId) continue
+      this.print({ type: 'compaction' })
+      return line.texts
+    }
+    return null
   }
 
   /** Asks whether it may use a tool, and waits for the answer; null: its input was closed. */

@@ -38,6 +38,7 @@ import { transfers } from './0052-transfers.ts'
 import { kept } from './0053-kept.ts'
 import { access } from './0056-access.ts'
 import { ends } from './0057-ends.ts'
+import { allowedCalls } from './0064-allowed-calls.ts'
 import { keptProcesses } from './0072-kept-processes.ts'
 
 export interface Migration {
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   kept,
   access,
   ends,
+  allowedCalls,
   keptProcesses,
 ]
 
