@@ -133,7 +133,9 @@ const conversations = z.strictObject({
     'How long the process of an agent waits for the next turn of its conversation, which then starts at once. 0s: it ends with its turn.',
     { min: '0ms', max: '1d' },
   ).prefault('5m'),
-  maxKept: wholeNumber('Maximum number of processes that wait for a turn.', { min: 0, max: 1000 }).prefault(4),
+  maxKept: wholeNumber('Maximum number of processes that wait for a turn.', { min: 0, max: 1000 }).prefault(
+    4,
+  ),
   maxKeptMemory: size('Maximum memory of all processes that wait for a turn.').prefault('1GiB'),
 })
 

@@ -29,6 +29,9 @@ async function wasKept(run: RunDetail): Promise<boolean> {
   return (await world.events(run.id)).some((event) => event.type === 'attempt-start' && event.kept === true)
 }
 
+const notesOf = async (run: RunDetail) =>
+  (await world.events(run.id)).flatMap((event) => (event.type === 'note' ? [event.text] : [])).join('; ')
+
 /** What the model was sent, without what differs between any two sessions. */
 const sent = () =>
   world.simulator
@@ -82,7 +85,10 @@ async function converse(acts: readonly Act[], disturbs: boolean): Promise<{ sent
     const run = await chat.say(`turn ${turn}`, { model })
     // A process that was killed this moment may not be known to be dead: the turn is then given to another one.
     const attempts = what === 'kill' ? [1, 2] : [1]
-    expect(run).toMatchObject({ outcome: 'completed', attemptCount: expect.toBeOneOf(attempts) })
+    expect(run, `turn ${turn} after ${what} of ${acts}: ${await notesOf(run)}`).toMatchObject({
+      outcome: 'completed',
+      attemptCount: expect.toBeOneOf(attempts),
+    })
     if (await wasKept(run)) count++
     requests.push(...sent())
   }
@@ -104,4 +110,44 @@ it('sends the model the same as new processes do', async () => {
   expect(warm.kept).toBeGreaterThan(acts.filter((one) => one === null).length / 2)
   expect(warm.sent).toHaveLength(cold.sent.length)
   for (const [index, request] of warm.sent.entries()) expect(request, acts.join()).toBe(cold.sent[index])
+})
+
+it('gives way to a person, is not kept beside a running shell, and leaves nothing behind', async () => {
+  await begin({ conversations: { keepWarm: '10m' } })
+  const chat = await Chat.create(world)
+  const first = await chat.say('one')
+  const [{ pid = 0 } = {}] = agents()
+
+  // Somebody continues the session by hand while the process waits: the process ends, and the turn is imported.
+  await sayByHand(world, first.sessionId ?? '', 'by hand')
+  await until(async () => (await kept()).length === 0, 'the kept process to be given up')
+  expect(agents().map((agent) => agent.pid)).not.toContain(pid)
+  const second = await chat.say('two')
+  expect(second).toMatchObject({ outcome: 'completed' })
+  expect(await wasKept(second)).toBe(false)
+  expect(await chat.texts()).toContain('user: by hand')
+
+  // The next turns are paid for once each.
+  const third = await chat.say('three')
+  expect(await wasKept(third)).toBe(true)
+  const session = await world.api<{ costUsd: number }>('GET', `/api/sessions/${third.session}`)
+  const costs = [first, second, third].map(({ costUsd }) => costUsd ?? 0)
+  expect(session.costUsd).toBeCloseTo(costs.reduce((sum, cost) => sum + cost))
+
+  // A shell in the background would wake the agent, so its process ends with the turn.
+  world.simulator.setScenario({
+    name: 'shell',
+    rules: [
+      {
+        reply: [
+          { tool: 'Bash', input: { command: 'sleep 600', description: 'serve', run_in_background: true } },
+          { await: 'results' },
+          { text: 'It runs.' },
+        ],
+      },
+    ],
+  })
+  await chat.say('serve', { permissions: 'allow' })
+  expect(await kept()).toEqual([])
+  expect(world.processes()).toEqual([])
 })

@@ -31,7 +31,9 @@ export async function readClaudeStartFiles(env: Env, workDir: string): Promise<s
     ...upwards.flatMap((dir) => inDir(dir, [...INSTRUCTIONS, '.mcp.json', SCHEDULE])),
     ...upwards.flatMap((dir) => inDir(join(dir, '.claude'), [...INSTRUCTIONS, ...SETTINGS])),
   ]
-  const folders = [config, ...upwards.map((dir) => join(dir, '.claude'))].flatMap((dir) => inDir(dir, FOLDERS))
+  const folders = [config, ...upwards.map((dir) => join(dir, '.claude'))].flatMap((dir) =>
+    inDir(dir, FOLDERS),
+  )
   const slug = slugOf(workDir)
   if (slug !== null) folders.push(join(config, 'projects', slug, 'memory'))
   const imported = await listImported(files.filter((file) => file.endsWith('.md')))

@@ -11,10 +11,10 @@
  * anything is done to the session.
  */
 import type { AgentRegistry } from '../../agents/registry.ts'
-import type { KeptProcessInfo } from '../../contract/kept.ts'
 import type { SessionId } from '../../contract/ids.ts'
+import type { KeptProcessInfo } from '../../contract/kept.ts'
 import type { Clock } from '../../core/clock.ts'
-import { whyNotReused, type WantedProcess } from '../../core/kept/can-reuse.ts'
+import { type WantedProcess, whyNotReused } from '../../core/kept/can-reuse.ts'
 import { isShort, type KeptLimits, whoGoes } from '../../core/kept/who-goes.ts'
 import { OwnershipLost } from '../../store/base/errors.ts'
 import type { Kept, KeptProcess, ProcessRecord } from '../../store/runs/process-records.ts'
@@ -25,25 +25,19 @@ import { GONE, type Processes } from '../base/processes.ts'
 import { type DisturbedDeps, findDisturbance } from './disturbance.ts'
 import { type EndWaitingDeps, endWaiting } from './end-waiting.ts'
 
-export type KeptDeps = DisturbedDeps & EndWaitingDeps & {
-  store: Pick<Store, 'takeOverKept' | 'endKept'>
-  agents: Pick<AgentRegistry, 'adapterOf'>
-  processes: Pick<
-    Processes,
-    | 'folderOf'
-    | 'revoke'
-    | 'findKeeper'
-    | 'isAlive'
-    | 'isOfOther'
-    | 'endStrays'
-    | 'memoryOf'
-    | 'readMemory'
-  >
-  clock: Clock
-  persist: Persist
-  log: Log
-  settings: { kept: KeptLimits }
-}
+export type KeptDeps = DisturbedDeps &
+  EndWaitingDeps & {
+    store: Pick<Store, 'takeOverKept' | 'endKept'>
+    agents: Pick<AgentRegistry, 'adapterOf'>
+    processes: Pick<
+      Processes,
+      'folderOf' | 'revoke' | 'findKeeper' | 'isAlive' | 'isOfOther' | 'endStrays' | 'memoryOf' | 'readMemory'
+    >
+    clock: Clock
+    persist: Persist
+    log: Log
+    settings: { kept: KeptLimits }
+  }
 
 interface Entry {
   process: KeptProcess
@@ -223,7 +217,8 @@ export class KeptProcesses {
         const disturbance = this.#isAlive(process)
           ? await findDisturbance(this.#deps, process)
           : 'it has ended'
-        if (disturbance !== null && entry.busy === null) void this.#giveUp(entry, disturbance, { abruptly: true })
+        if (disturbance !== null && entry.busy === null)
+          void this.#giveUp(entry, disturbance, { abruptly: true })
       }
       const memory = await this.#deps.processes.readMemory()
       const facts = waiting().map((entry) => ({ entry, ...entry.process.kept, bytes: entry.bytes ?? 0 }))

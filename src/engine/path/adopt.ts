@@ -11,8 +11,8 @@ import type { Store } from '../../store/store.ts'
 import { GONE, type Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import { type AttendDeps, attend } from './attend.ts'
-import { joinedProcess } from './trace.ts'
 import { type EndRunDeps, giveUp, leaveToOther, withdraw } from './end-run.ts'
+import { joinedProcess } from './trace.ts'
 
 export type AdoptDeps = AttendDeps &
   EndRunDeps & {
@@ -20,7 +20,10 @@ export type AdoptDeps = AttendDeps &
     agents: Pick<AgentRegistry, 'adapterOf' | 'find'>
     enforcement: Pick<Enforcement, 'openGate' | 'release'>
     handling: Pick<Handling, 'enter' | 'leave'>
-    processes: Pick<Processes, 'folderOf' | 'revoke' | 'findKeeper' | 'isOfOther' | 'isAlive' | 'lastWriteOf' | 'hasMessage'>
+    processes: Pick<
+      Processes,
+      'folderOf' | 'revoke' | 'findKeeper' | 'isOfOther' | 'isAlive' | 'lastWriteOf' | 'hasMessage'
+    >
   }
 
 /** Never rejects. */

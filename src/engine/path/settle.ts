@@ -33,13 +33,13 @@ import type { ProgressBus } from '../base/progress.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
 import type { JobSettings } from '../base/settings.ts'
+import { readTranscriptBytes } from '../kept/disturbance.ts'
+import { type EndWaitingDeps, endWaiting } from '../kept/end-waiting.ts'
+import type { KeptProcesses } from '../kept/kept.ts'
 import type { Mirror } from '../mirror/mirror.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
-import { type EndWaitingDeps, endWaiting } from '../kept/end-waiting.ts'
-import { readTranscriptBytes } from '../kept/disturbance.ts'
-import type { KeptProcesses } from '../kept/kept.ts'
 import { classify, type Exit, exitOf, findCleared, resumeEndOf } from './judge.ts'
 import { judgeResume } from './refused-resume.ts'
 import {
@@ -306,8 +306,8 @@ async function decide(
   const neverReached = outcome.name === 'crashed' && joinedProcess(attempt) && !trace.tookPrompt
   const interruptions =
     outdated || neverReached
-    ? 0
-    : countInterruptions(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
+      ? 0
+      : countInterruptions(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
   const withoutProgress = countWithoutProgress(trace, progressed, clock.now())
   const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...withoutProgress })
   const outcomes = [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome]

@@ -9,7 +9,7 @@ import type { SandboxName } from '../../contract/sandbox.ts'
 import type { Binding } from '../../core/kept/binding.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../base/transaction.ts'
-import type { Kept, Keeper } from './process-records.ts'
+import type { Keeper, Kept } from './process-records.ts'
 import type { Done, RunSpend } from './records.ts'
 import type { SessionUpdate } from './session-records.ts'
 

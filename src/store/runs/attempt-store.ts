@@ -56,10 +56,7 @@ export interface AttemptStore {
   /** null: the session is in use. */
   startKept: (process: NewKept) => Promise<KeptProcess | null>
   markKept: (process: KeptProcess, keeper: Keeper) => Promise<KeptProcess>
-  takeOverKept: (
-    process: Pick<KeptProcess, 'id' | 'sessionId' | 'fence'>,
-    at: Date,
-  ) => Promise<KeptProcess>
+  takeOverKept: (process: Pick<KeptProcess, 'id' | 'sessionId' | 'fence'>, at: Date) => Promise<KeptProcess>
   endKept: (process: KeptProcess, at: Date) => Promise<void>
   /** When the process with this folder ended. null: it has not ended, or is not known. */
   findSpoolEnd: (spool: string) => Promise<Date | null>
@@ -84,8 +81,7 @@ export function createAttemptStore(
 ): AttemptStore {
   const { write } = group
   return {
-    startAttempt: (input) =>
-      write((tx) => startAttempt(tx, input, machineId)).catch(orNull),
+    startAttempt: (input) => write((tx) => startAttempt(tx, input, machineId)).catch(orNull),
     markLaunched: (attempt, keeper) => write((tx) => processes.markLaunched(tx, attempt, keeper)),
     hurry: () => group.hurry(),
     advanceAttempt: (attempt, batch, offset, at, { urgent = false, heldFrom = null } = {}) =>

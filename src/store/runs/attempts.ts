@@ -103,7 +103,14 @@ export const selectAttempts = (db: Kysely<Tables>) =>
     .selectFrom('attempts')
     .innerJoin('processes', 'processes.id', 'attempts.process_id')
     .selectAll('attempts')
-    .select(['processes.pid', 'processes.start_ticks', 'processes.boot_id', 'processes.runtime', 'processes.spool', 'processes.binding'])
+    .select([
+      'processes.pid',
+      'processes.start_ticks',
+      'processes.boot_id',
+      'processes.runtime',
+      'processes.spool',
+      'processes.binding',
+    ])
 
 export async function readAttempt(db: Kysely<Tables>, id: AttemptId): Promise<AttemptRecord> {
   return toAttempt(await selectAttempts(db).where('attempts.id', '=', id).executeTakeFirstOrThrow())

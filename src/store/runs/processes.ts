@@ -127,10 +127,7 @@ export async function endProcess(
 }
 
 /** Takes the lease only while the session is free; otherwise throws `NotNow`. Returns the fence. */
-export async function takeLease(
-  tx: Tx,
-  { sessionId, processId, runId, at }: Leasing,
-): Promise<number> {
+export async function takeLease(tx: Tx, { sessionId, processId, runId, at }: Leasing): Promise<number> {
   const acquired = { process_id: processId, run_id: runId, acquired_at: at.getTime() }
   const lease = await tx
     .insertInto('leases')

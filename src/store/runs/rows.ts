@@ -105,7 +105,10 @@ function toState(row: RunsTable): RunState {
 }
 
 /** The columns of the process that are read with an attempt. */
-export type ProcessOfAttempt = Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id' | 'runtime' | 'spool' | 'binding'>
+export type ProcessOfAttempt = Pick<
+  ProcessesTable,
+  'pid' | 'start_ticks' | 'boot_id' | 'runtime' | 'spool' | 'binding'
+>
 
 export const toKeeper = (row: Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id'>): Keeper | null =>
   row.pid === null ? null : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' }

@@ -42,8 +42,7 @@ async function expectAllAnswered(id: ConversationId): Promise<void> {
   const { messages } = await stage.engine.getConversation(id)
   expect(messages.map(({ role }) => role)).toEqual(TURNS.flatMap(() => ['user', 'assistant']))
   expect(new Set(stage.processes.starts().map(({ agentSessionId }) => agentSessionId)).size).toBe(1)
-  for (const { id: runId } of runs.items)
-    expect(await stage.eventsOf(runId, 'prompt-accept')).toHaveLength(1)
+  for (const { id: runId } of runs.items) expect(await stage.eventsOf(runId, 'prompt-accept')).toHaveLength(1)
   expect(stage.processes.all().filter(({ alive }) => alive)).toHaveLength(0)
   expect(await stage.store.listOpenProcesses()).toEqual([])
 }

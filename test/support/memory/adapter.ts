@@ -101,7 +101,10 @@ export function createMemoryAdapter({
       const prompts = texts === null ? [] : [toMessage(id, { type: 'prompt', id, texts })]
       return { args: [JSON.stringify(start)], input: prompts }
     },
-    waiting: { readStartFiles: async () => transcripts.startFiles, staysQuiet: async () => transcripts.quiet },
+    waiting: {
+      readStartFiles: async () => transcripts.startFiles,
+      staysQuiet: async () => transcripts.quiet,
+    },
     prompt: (id, texts) => toMessage(id, { type: 'prompt', id, texts }),
     describeTool,
     readScheduling: (tool, input) => {

@@ -5,9 +5,9 @@
 import type { ConversationId } from '../../contract/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { ConversationEngine } from '../conversations/api.ts'
+import type { KeptProcesses } from '../kept/kept.ts'
 import { requireSession } from '../sessions/require-session.ts'
 import type { TransferEngine } from '../transfer/api.ts'
-import type { KeptProcesses } from './kept.ts'
 
 export interface FreeFirstDeps {
   store: Pick<Store, 'getSession' | 'findSession' | 'listPins'>

@@ -19,11 +19,11 @@ import type { Log } from '../base/log.ts'
 import type { Persist } from '../base/persist.ts'
 import type { Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
+import { readBinding } from '../kept/binding.ts'
+import { readTranscriptBytes } from '../kept/disturbance.ts'
+import type { KeptProcesses } from '../kept/kept.ts'
 import { imagineTurn } from '../path/imagine-run.ts'
 import { type PrepareDeps, type Prepared, prepareAttempt } from '../path/prepare.ts'
-import { readBinding } from './binding.ts'
-import { readTranscriptBytes } from './disturbance.ts'
-import type { KeptProcesses } from './kept.ts'
 
 export type WarmDeps = PrepareDeps & {
   store: Pick<Store, 'getConversation' | 'startKept' | 'markKept' | 'endKept'>
