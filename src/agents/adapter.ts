@@ -159,6 +159,7 @@ export type StopCause =
   | 'budget'
   | 'rate-limited'
   | 'session-conflict'
+  | 'disk-full'
   | 'outage'
 
 /** What must be known about an agent whose processes wait for another turn. */

@@ -38,6 +38,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/investigate.ts'),
   },
   {
+    name: 'attach',
+    summary: 'show something from its beginning, then live, and answer it',
+    load: () => import('./commands/attach.ts'),
+  },
+  {
     name: 'jobs',
     summary: 'list, show, retry and cancel jobs',
     load: () => import('./commands/jobs.ts'),

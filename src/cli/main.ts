@@ -21,13 +21,14 @@ const context: CliContext = {
   json: false,
   exitCode: EXIT.done,
   interrupt: () => process.exit(EXIT.interrupted),
+  // EPIPE: the reader of our output has closed it, as in `reprise runs | head -1`.
+  outputFailed: ({ code }) => process.exit(code === 'EPIPE' ? EXIT.done : EXIT.failed),
 }
 
 process.on('SIGINT', () => context.interrupt())
-// The reader of our output has closed it, as in `reprise runs | head -1`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed)
-})
+process.stdout.on('error', (error: NodeJS.ErrnoException) => context.outputFailed(error))
+// Messages for people must not end what they are about.
+process.stderr.on('error', () => {})
 
 // Not process.exit: it would discard output that is still buffered for a pipe.
 process.exitCode = await runCli(process.argv.slice(2), context)

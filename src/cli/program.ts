@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import type { CliContext } from './base/context.ts'
 import { EXIT } from './base/exit-code.ts'
+import { kindTakenBy } from './base/id-argument.ts'
 import { COMMANDS } from './command-table.ts'
 
 const EXAMPLES = `
@@ -52,6 +53,12 @@ async function buildProgram(argv: readonly string[], context: CliContext): Promi
     })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
+    .hook('preAction', async (_, action) => {
+      const takesIds = [...action.registeredArguments, ...action.options].some(
+        (one) => kindTakenBy(one) !== null,
+      )
+      if (takesIds) await (await import('./daemon/resolve-references.ts')).resolveReferences(action, context)
+    })
   const asked = askedCommand(argv)
   for (const { name, summary, load } of COMMANDS) {
     const command = program.command(name).summary(summary).allowExcessArguments(false)

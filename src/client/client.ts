@@ -6,6 +6,7 @@ import type { Health, Page, Status } from '../contract/http.ts'
 import type { CostRow, Overview } from '../contract/overview.ts'
 import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
+import type { Referable } from '../contract/reference.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
 import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
@@ -75,6 +76,8 @@ export interface Client
   /** Returns the runs that need a person, are at work or wait by themselves, and costs and failures since a time. */
   overview: (options?: { since?: string | undefined }) => Promise<Overview>
   listCosts: (period: { since: string; until?: string | undefined }) => Promise<CostRow[]>
+  /** Finds the id that a person means by a part of it, or by `last`. */
+  resolveId: (ref: string, kind?: Referable) => Promise<{ id: string; kind: Referable }>
   /** The configuration in force; values that may be secret are hidden. */
   configuration: () => Promise<{ settings: unknown; sources: string[] }>
   /** Deletes what is older than the settings in `keep` say; with `dryRun`, only says what that is. */
@@ -144,6 +147,7 @@ export function createCalls({ request, open, streams }: Connection): Client {
     stats: () => request('getStats'),
     overview: (query) => request('getOverview', { query }),
     listCosts: async (query) => (await request('listCosts', { query })).items,
+    resolveId: (ref, kind) => request('resolveId', { params: { ref }, query: { kind } }),
     configuration: () => request('getConfiguration'),
     prune: (body = {}) => request('prune', { body }),
   }

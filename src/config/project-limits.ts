@@ -19,6 +19,7 @@ const HOME_ONLY = [
   ['agents', '*', 'env'],
   ['run', 'sandboxKind'],
   ['notify'],
+  ['webhooks'],
   ['tiers'],
   ['broker'],
   ['cooldowns'],
@@ -27,6 +28,7 @@ const HOME_ONLY = [
   ['watches'],
   ['followUps'],
   ['keep'],
+  ['disk'],
 ] as const
 
 /** `source` must match the schema; `without` is the configuration without it. */

@@ -10,7 +10,7 @@ import { CHANGE_POLICIES } from '../contract/checkpoint.ts'
 import { PERMISSION_MODES } from '../contract/create-run.ts'
 import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/rules/defaults.ts'
 import { keep } from './keep-schema.ts'
-import { notify } from './notify-schema.ts'
+import { notify, webhooks } from './notify-schema.ts'
 import { broker, cooldowns, policy, tiers } from './policy-schema.ts'
 import { redact } from './redact-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
@@ -94,6 +94,13 @@ const run = z.strictObject({
   ).prefault('auto'),
   questionTimeout: duration('How long a run waits for an answer from a person.').prefault('24h'),
   concurrency: wholeNumber('Maximum number of concurrent runs.', { min: 1, max: 1000 }).prefault(4),
+})
+
+const disk = z.strictObject({
+  minFree: size(
+    'New attempts wait while the disk of the home or of the work directory has less free space than this, or than a tenth of its size. When almost nothing is left, running ones are stopped and wait, too. 0B: never.',
+    { min: '0B' },
+  ).prefault('200MiB'),
 })
 
 const jobs = z.strictObject({
@@ -225,6 +232,7 @@ export const configSchema = z.strictObject({
   conversations: conversations.prefault({}),
   jobs: jobs.prefault({}),
   outage: outage.prefault({}),
+  disk: disk.prefault({}),
   keep: keep.prefault({}),
   dryRun: setting(
     z.boolean(),
@@ -244,6 +252,7 @@ export const configSchema = z.strictObject({
     'Agents by name. Several names may share an adapter.',
   ).prefault({}),
   notify: notify.prefault({}),
+  webhooks: webhooks.prefault({}),
   watches: watches.prefault({}),
   followUps: followUps.prefault({}),
 })

@@ -195,8 +195,10 @@ export const EventBody = z.discriminatedUnion('type', [
   kind('gap', {
     from: z.number(),
     to: z.number(),
-    reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed', 'not-read']),
-  }).describe("Bytes `from` to `to` of the attempt's output have no events; they are still in its spool."),
+    reason: z.enum(['line-too-long', 'spool-missing', 'parser-failed', 'not-read', 'disk-full']),
+  }).describe(
+    "Bytes `from` to `to` of the attempt's output have no events; they are still in its spool. `disk-full`: output after `from` may be lost, because the agent could not write it.",
+  ),
   kind('notice', { text: z.string() }).describe(
     "A message of the agent's program, not of the model: an API error, for instance.",
   ),

@@ -35,6 +35,11 @@ export const Status = Health.extend({
     .object({ since: z.iso.datetime(), why: z.string() })
     .nullable()
     .describe('Set while the disk accepts no writes; storing is retried.'),
+  disks: z
+    .array(z.object({ path: z.string(), full: z.boolean(), message: z.string() }))
+    .describe(
+      "Reprise's own disks with too little space: new attempts wait. `full`: running ones were stopped and wait, too.",
+    ),
   quarantined: z
     .array(Quarantined)
     .describe(

@@ -38,6 +38,12 @@ export const Outcome = z
       .literal(true)
       .optional()
       .describe('The model does not accept the history of the session; resuming it again would not help.'),
+    temporary: z
+      .literal(true)
+      .optional()
+      .describe(
+        'This machine lacked something: disk space, descriptors, memory. The run waits and is tried again; it counts against nothing.',
+      ),
     resetsAt: z.iso.datetime().optional().describe('When a limit resets, if the agent reported it.'),
     scope: z
       .enum(['account', 'model'])

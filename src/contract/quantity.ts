@@ -27,3 +27,14 @@ function parseQuantity(text: string, units: Readonly<Record<string, number>>): n
   const factor = Object.hasOwn(units, unit) ? units[unit] : undefined
   return amount === undefined || factor === undefined ? undefined : Math.round(Number(amount) * factor)
 }
+
+export function formatBytes(bytes: number): string {
+  const gib = bytes / 2 ** 30
+  return gib >= 1 ? `${gib.toFixed(1)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`
+}
+
+/** The size of a file, from bytes to gigabytes. */
+export function formatSize(bytes: number): string {
+  if (bytes < 2 ** 10) return `${bytes} B`
+  return bytes < 2 ** 20 ? `${Math.round(bytes / 2 ** 10)} KiB` : formatBytes(bytes)
+}

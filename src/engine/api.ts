@@ -6,6 +6,7 @@ import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
 import type { OverviewEngine } from './overview/api.ts'
+import type { ReferenceEngine } from './references/api.ts'
 import type { RunEngine } from './runs/api.ts'
 import type { TransferEngine } from './transfer/api.ts'
 import type { WatchEngine } from './watches/api.ts'
@@ -20,4 +21,5 @@ export interface Engine
     WatchEngine,
     FollowUpEngine,
     OverviewEngine,
+    ReferenceEngine,
     TransferEngine {}

@@ -14,13 +14,14 @@ import type { RunRecord } from '../store/runs/records.ts'
 import type { Store } from '../store/store.ts'
 import { createAdoption } from './adopt/adopt.ts'
 import type { Engine } from './api.ts'
+import { DiskSpace, type Disks } from './base/disk-space.ts'
 import type { Log } from './base/log.ts'
 import type { Notifications } from './base/notifications.ts'
 import { createPersist } from './base/persist.ts'
 import type { Processes } from './base/processes.ts'
 import type { ProgressBus } from './base/progress.ts'
 import type { EngineSettings } from './base/settings.ts'
-import { hasRoom, StorageFailures } from './base/storage-failures.ts'
+import { StorageFailures } from './base/storage-failures.ts'
 import { createConversations } from './conversations/conversations.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
 import { describeSandbox } from './enforce/describe-sandbox.ts'
@@ -45,6 +46,7 @@ import { listQuarantined, quarantine } from './path/quarantine.ts'
 import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
+import { createReferences } from './references/references.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -84,6 +86,8 @@ export interface EngineInput {
   handling: Handling
   /** The directory with one folder per attempt. */
   spool: string
+  /** The disks that are watched. */
+  disks: Disks
   /** The directory with copies of transcripts from before they were repaired. */
   damaged: string
   /** The directory with the copies of session files. */
@@ -125,13 +129,16 @@ const MAX_PAUSED = 1000
 export function createEngine({ purposes: further, ...given }: EngineInput): RunningEngine {
   const { store, clock, settings, notifications, log, bus } = given
   const closing = new AbortController()
-  const storageFailures = new StorageFailures(clock, () => hasRoom(given.spool))
+  const disk = new DiskSpace({ ...given, minFreeBytes: settings.minFreeBytes })
+  const storageFailures = new StorageFailures(clock, () => disk.full === null)
   const persist = createPersist({ log, closing: closing.signal, storageFailures })
   const wakeDispatcher = () => dispatcher.wake()
   const base = {
     ...given,
     persist,
     storageFailures,
+    disk,
+    temporaryErrors: new Map<string, number>(),
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
@@ -226,6 +233,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     // A turn may have ended meanwhile.
     await deps.kept.close()
     await base.cooldowns.close()
+    await disk.close()
   }
   let closed: Promise<void> | null = null
   const jobs = createJobs(deps, {
@@ -237,7 +245,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   const warming = new Warming(deps)
   const transfers = createTransfers(deps)
   const conversations = createConversations(deps, {
-    describe: (run) => describeWhole(store, run),
+    describe: (run) => describeWhole(deps, run),
     wake: wakeDispatcher,
     onDeleted: () => keeping.purge(),
     stop: (id) => stop(id, 'cancelled', 'cancelled'),
@@ -254,11 +262,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...freeSessionsFirst(deps, { ...transfers, deleteSession: (id) => keeping.deleteSession(id) }),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
-    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(store, run) }),
+    ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(deps, run) }),
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
-      describeRun: (run) => describeWhole(store, run),
+      describeRun: (run) => describeWhole(deps, run),
     }),
     ...createFollowUps(deps, {
       onPlanned: () => dueFollowUps.notePlanned(),
@@ -272,6 +280,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
 
     open: async () => {
       await timekeeping.open()
+      await disk.open()
       // A daemon that died while it received a session left these files.
       await rm(given.imports, { recursive: true, force: true })
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
@@ -310,10 +319,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       const { current } = storageFailures
       return current && { since: current.since.toISOString(), why: current.why }
     },
+    describeDisks: () => disk.describe(),
     describeObstacles,
     listKept: () => deps.kept.list(),
     getChain: async (id) => {
-      const chain = await readChain(deps, id, (run) => describeWhole(store, run))
+      const chain = await readChain(deps, id, (run) => describeWhole(deps, run))
       if (chain) return chain
       await requireRun(store, id)
       throw new Error(`run ${id} is in no chain`)
@@ -329,7 +339,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       readOverview(
         deps,
         {
-          describeRun: (run) => describeWhole(store, run),
+          describeRun: (run) => describeWhole(deps, run),
           readLive: ({ id }) => base.live.get(id)?.read() ?? null,
           listSimulated: () => given.agents.listSimulated(),
           listApprovals,
@@ -338,6 +348,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
         },
         since,
       ),
+    ...createReferences(deps),
     listCosts: store.listCosts,
     planTurn: (id, request) => planTurn(deps, id, request),
   }

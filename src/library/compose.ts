@@ -1,6 +1,6 @@
 /** The composition root: the only place that knows all concrete parts and connects them. */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
 import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
@@ -18,6 +18,7 @@ import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { FurtherPurposes } from '../engine/purposes.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openBrokerHost } from '../process/broker/host.ts'
+import { onePerDisk, openReserve, readDiskFree } from '../process/disk-free.ts'
 import { openGit } from '../process/git/run.ts'
 import { Handling } from '../process/handling.ts'
 import { openHost } from '../process/host.ts'
@@ -149,6 +150,11 @@ export async function compose({
       processes: openHost(spool),
       spool,
       handling: new Handling(join(home, 'handling')),
+      disks: {
+        paths: onePerDisk([home, spool, dirname(databasePath(config, home))]),
+        readFree: readDiskFree,
+        reserve: openReserve(join(home, 'reserve')),
+      },
       damaged: join(home, 'damaged'),
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),

@@ -11,7 +11,7 @@ export function engineSettings(
   prompts: ReadonlyMap<number, string>,
   watches: readonly ConfiguredWatch[],
 ): EngineSettings {
-  const { run, resume, session, jobs, agents, escalation, conversations, followUps, keep } = config
+  const { disk, run, resume, session, jobs, agents, escalation, conversations, followUps, keep } = config
   return {
     concurrency: run.concurrency,
     resume: {
@@ -28,6 +28,7 @@ export function engineSettings(
     termAfterMs: run.termAfter,
     killAfterMs: run.killAfter,
     maxOutputBytes: run.maxOutput,
+    minFreeBytes: disk.minFree,
     maxLineBytes: run.maxLine,
     keep: {
       runsMs: keptFor(keep.runs),

@@ -12,7 +12,7 @@ export async function openSimulator(home: string): Promise<Simulator> {
   const file = join(folder, 'port')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const simulator = await startSimulator({ port: readPort(file) }).catch(() => startSimulator({ port: 0 }))
-  writeFileSync(file, `${simulator.port}\n`)
+  writeFileSync(file, `${simulator.port}\n`, { mode: 0o600 })
   return simulator
 }
 

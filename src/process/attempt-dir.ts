@@ -16,8 +16,10 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isTemporaryCode } from '../core/system-error.ts'
+import { withSpareDescriptor } from './spare-descriptor.ts'
 
 export interface StdinMessage {
   /** A message with the same id is delivered only once per attempt. */
@@ -37,6 +39,8 @@ export function attemptDir(spool: string, attemptId: string): AttemptDir {
 }
 
 const SEED = 'seed.json'
+/** The keeper's own stderr, which it keeps open from its start to its end. */
+export const KEEPER_LOG = 'keeper.log'
 
 /**
  * What the reader of the output needs to rebuild the state of the agent's protocol. Written before the agent starts.
@@ -93,7 +97,8 @@ export function poke(dir: AttemptDir): void {
   try {
     // Read-write, so that opening the FIFO neither blocks nor fails while it has no reader.
     fifo = openSync(join(dir.path, 'poke'), constants.O_RDWR | constants.O_NONBLOCK)
-  } catch {
+  } catch (error) {
+    if (isTemporaryCode((error as NodeJS.ErrnoException).code)) throw error
     return
   }
   try {
@@ -145,8 +150,9 @@ function writeQueued(dir: AttemptDir, name: string, text: string): void {
 
 function names(dir: AttemptDir, folder: string): string[] {
   try {
-    return readdirSync(join(dir.path, folder))
-  } catch {
+    return withSpareDescriptor(() => readdirSync(join(dir.path, folder)))
+  } catch (error) {
+    if (isTemporaryCode((error as NodeJS.ErrnoException).code)) throw error
     return []
   }
 }
@@ -168,8 +174,9 @@ export function readExit(dir: AttemptDir): ExitRecord | null {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
-  } catch {
+    return withSpareDescriptor(() => readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (isTemporaryCode((error as NodeJS.ErrnoException).code)) throw error
     return ''
   }
 }
@@ -178,7 +185,7 @@ export const readKeeperPid = (dir: AttemptDir) => readPid(dir, 'keeper')
 export const readFeederPid = (dir: AttemptDir) => readPid(dir, 'feeder')
 
 async function readPid(dir: AttemptDir, name: string): Promise<number | null> {
-  const text = await readFile(join(dir.path, name), 'utf8').catch(() => '')
+  const text = readText(join(dir.path, name))
   return /^\d+\n$/.test(text) ? Number(text) : null
 }
 
@@ -206,7 +213,7 @@ export async function lastWriteOf(dir: AttemptDir): Promise<Date | null> {
 /** Makes sure that the agent is never started. Returns false if its keeper has already started it. */
 export async function revoke(dir: AttemptDir): Promise<boolean> {
   await mkdir(dir.path, { recursive: true, mode: 0o700 })
-  return writeFile(join(dir.path, 'started'), '', { flag: 'wx' }).then(
+  return writeFile(join(dir.path, 'started'), '', { flag: 'wx', mode: 0o600 }).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') return false
@@ -217,8 +224,13 @@ export async function revoke(dir: AttemptDir): Promise<boolean> {
 
 const STDERR_TAIL = 8192
 
+/** The end of what the agent wrote to stderr. If it wrote nothing, the keeper may say why it could not be started. */
 export async function readStderrTail(dir: AttemptDir): Promise<string> {
-  const file = await open(dir.err, 'r').catch(() => null)
+  return (await readTail(dir.err)) || readTail(join(dir.path, KEEPER_LOG))
+}
+
+async function readTail(path: string): Promise<string> {
+  const file = await open(path, 'r').catch(() => null)
   if (file === null) return ''
   try {
     const { size } = await file.stat()

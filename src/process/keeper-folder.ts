@@ -10,10 +10,9 @@
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AttemptDir } from './attempt-dir.ts'
+import { type AttemptDir, KEEPER_LOG } from './attempt-dir.ts'
 import type { ProcessIdentity } from './proc.ts'
 
-export const KEEPER_LOG = 'keeper.log'
 const FIXED_DESCRIPTOR = '9'
 
 /** If the file cannot be inspected, the answer is yes, so that no agent of ours is lost. */

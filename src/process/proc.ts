@@ -4,7 +4,9 @@
  * which they keep even if they drop the environment (lock-limit.ts).
  */
 import { readdirSync, readFileSync } from 'node:fs'
+import { isTemporaryCode } from '../core/system-error.ts'
 import { carriesLockLimit } from './lock-limit.ts'
+import { withSpareDescriptor } from './spare-descriptor.ts'
 
 export const MARKER = 'REPRISE_ATTEMPT'
 
@@ -28,9 +30,24 @@ export function identify(pid: number): ProcessIdentity | null {
   return stat && stat.state !== 'Z' ? { pid, startTicks: stat.startTicks, bootId: readBootId() } : null
 }
 
+/** A process that cannot be looked at, because the machine lacks descriptors or memory, counts as alive if its pid is used. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  const now = identify(identity.pid)
+  let now: ProcessIdentity | null
+  try {
+    now = identify(identity.pid)
+  } catch {
+    return isUsed(identity.pid)
+  }
   return now !== null && now.startTicks === identity.startTicks && now.bootId === identity.bootId
+}
+
+function isUsed(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /**
@@ -84,7 +101,7 @@ interface ProcStat {
 
 function listStats(): ProcStat[] {
   const self = process.pid
-  return readdirSync('/proc').flatMap((name) => {
+  return withSpareDescriptor(() => readdirSync('/proc')).flatMap((name) => {
     const pid = Number(name)
     const stat = Number.isInteger(pid) && pid !== self ? readStat(pid) : null
     return stat && stat.state !== 'Z' ? [stat] : []
@@ -102,11 +119,13 @@ function readStat(pid: number): ProcStat | null {
   return { pid, state: fields[0] ?? '', parent: Number(fields[1]), startTicks: fields[19] ?? '' }
 }
 
+/** null: the process is gone, or belongs to another user. Throws if the machine lacks descriptors or memory. */
 function read(path: string): string | null {
   try {
     // Reading as UTF-8 takes one call. Names and values that are not UTF-8 are of no interest here.
-    return readFileSync(path, 'utf8')
-  } catch {
+    return withSpareDescriptor(() => readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (isTemporaryCode((error as NodeJS.ErrnoException).code)) throw error
     return null
   }
 }

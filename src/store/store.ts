@@ -9,6 +9,7 @@
 import type { Kysely } from 'kysely'
 import type { MachineId } from '../contract/ids.ts'
 import type { CostRow } from '../contract/overview.ts'
+import type { Referable } from '../contract/reference.ts'
 import type { Stats } from '../contract/stats.ts'
 import { NOTHING_TO_REDACT, type Redactor } from '../core/redact/redactor.ts'
 import { type AccessStore, createAccessStore } from './access/store.ts'
@@ -37,6 +38,7 @@ import { createNotificationStore, type NotificationStore } from './notify/store.
 import { obstacleListener } from './obstacles/obstacles.ts'
 import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
 import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
+import { findIds } from './references.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
 import type { RunRecord } from './runs/records.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
@@ -67,6 +69,8 @@ export type Store = RunStore &
     readStats: () => Promise<Stats>
     /** Sums over the runs that ended in the period, oldest first. */
     listCosts: (period: Period) => Promise<CostRow[]>
+    /** The ids of this kind that begin or end so, newest first. */
+    findIds: (kind: Referable, body: string, limit: number) => Promise<string[]>
     /** Runs that ended since then and did not complete, without cancelled ones; newest first. */
     listFailures: (since: Date, limit: number) => Promise<RunRecord[]>
     /** Moves stored times after the clock was set or the daemon was suspended. */
@@ -140,6 +144,7 @@ export function createStore(
     effects: { ...conversationEffects, ...tierEffects, ...notificationEffects, ...queryEffects },
     readStats: () => readStats(reader),
     listCosts: (period) => listCosts(reader, period),
+    findIds: (kind, body, limit) => findIds(reader, kind, body, limit),
     listFailures: (since, limit) => listFailures(reader, since, limit),
     moveTimes: (move) => write((tx) => moveTimes(tx, move)),
     limitWaits: (now) => write((tx) => limitWaits(tx, now)),

@@ -69,23 +69,44 @@ describe('wrong usage', () => {
   test.each([
     [['add', '--in', '10m', 'x'], 'expected either --run or --session'],
     [
-      ['add', '--run', 'run_1', '--session', 'ses_1', '--in', '1m', 'x'],
+      [
+        'add',
+        '--run',
+        'run_01M7P4M9A578QN3YY0VCX470DV',
+        '--session',
+        'ses_01M7P4M9A578QN3YY0VCX470DV',
+        '--in',
+        '1m',
+        'x',
+      ],
       'expected either --run or --session',
     ],
-    [['add', '--run', 'run_1', 'x'], 'expected exactly one of --in, --at and --cron'],
     [
-      ['add', '--run', 'run_1', '--in', '1m', '--cron', '* * * * *', 'x'],
+      ['add', '--run', 'run_01M7P4M9A578QN3YY0VCX470DV', 'x'],
+      'expected exactly one of --in, --at and --cron',
+    ],
+    [
+      ['add', '--run', 'run_01M7P4M9A578QN3YY0VCX470DV', '--in', '1m', '--cron', '* * * * *', 'x'],
       'expected exactly one of --in, --at',
     ],
-    [['add', '--run', 'run_1', '--in', 'soon', 'x'], 'expected a duration'],
-    [['add', '--run', 'run_1', '--at', 'tomorrow', 'x'], 'expected a time such as 2027-01-01T07:00'],
-    [['add', '--run', 'run_1', '--at', '2027-13-01T07:00', 'x'], 'expected a time such as'],
-    [['add', '--run', 'run_1', '--in', '1m', '--recurring', 'x'], 'can only be used with --cron'],
+    [['add', '--run', 'run_01M7P4M9A578QN3YY0VCX470DV', '--in', 'soon', 'x'], 'expected a duration'],
+    [
+      ['add', '--run', 'run_01M7P4M9A578QN3YY0VCX470DV', '--at', 'tomorrow', 'x'],
+      'expected a time such as 2027-01-01T07:00',
+    ],
+    [
+      ['add', '--run', 'run_01M7P4M9A578QN3YY0VCX470DV', '--at', '2027-13-01T07:00', 'x'],
+      'expected a time such as',
+    ],
+    [
+      ['add', '--run', 'run_01M7P4M9A578QN3YY0VCX470DV', '--in', '1m', '--recurring', 'x'],
+      'can only be used with --cron',
+    ],
     [['add', '--run', 'job_1', '--in', '1m', 'x'], 'expected an id such as run_01J…'],
-    [['add', '--run', 'run_1', '--in', '1m', ''], 'the prompt is empty'],
+    [['add', '--run', 'run_01M7P4M9A578QN3YY0VCX470DV', '--in', '1m', ''], 'the prompt is empty'],
     [['show', 'run_1'], 'expected an id such as fup_01J…'],
     [['--state', 'due'], 'Allowed choices are planned, fired, missed, cancelled.'],
-    [['cancel', 'fup_1'], 'unknown command "followups cancel"'],
+    [['cancel', 'fup_01M7P4M9A578QN3YY0VCX470DV'], 'unknown command "followups cancel"'],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await followUps(...args)
     expect([code, stdout]).toEqual([2, ''])

@@ -31,6 +31,7 @@ export async function runInside(
     json: false,
     exitCode: 0,
     interrupt: () => {},
+    outputFailed: () => {},
   }
   const code = await runCli(args, context)
   return {

@@ -12,7 +12,7 @@ const job = (change: Partial<JobDetail>) => addJob({ id: 'job_X', ...change })
 describe('a state', () => {
   const soon = new Date()
   test.each<[Partial<JobDetail>, string, string]>([
-    [{ state: 'queued' }, 'queued', 'queued, waiting for a free slot'],
+    [{ state: 'queued' }, 'queued', 'queued, starts as soon as possible'],
     [{ state: 'running' }, 'running', 'running, the agent is working'],
     [{ state: 'running', attention: 'question' }, 'asks you', 'asks you'],
     [

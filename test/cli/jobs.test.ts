@@ -70,7 +70,7 @@ describe('run', () => {
     const own = (...args: string[]) => cli.run(['run', '--cwd', world.workDir, '--detach', ...args])
     const { code, stdout, stderr } = await own('hello')
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^job_\w{26}\n$/)])
-    expect(stderr).toContain(`reprise jobs logs --follow ${stdout.trim()}`)
+    expect(stderr).toContain(`reprise attach ${stdout.trim()}`)
     const asJson = (await own('--json', '--priority', '-7', 'hello')).json<Job>()
     expect(asJson).toMatchObject({ priority: -7, prompt: 'hello' })
     const listed = (await jobs('--json', '--limit', '1')).json<Page<Job>>()
@@ -133,6 +133,7 @@ describe('run', () => {
       json: false,
       exitCode: 0,
       interrupt: () => {},
+      outputFailed: () => {},
     }
     const code = runCli(['run', 'HOLD it'], context)
     await world.simulator.waitForHold('gate')
@@ -183,7 +184,11 @@ describe('a job that needs somebody', () => {
     expect(raised.stderr).toContain('completed · resumed session · 2 attempts')
     expect(await detail(id)).toMatchObject({ state: 'completed', maxBudgetTokens: null, priority: 5 })
 
-    const logs = await jobs('logs', id)
+    const read = await jobs('logs', id)
+    expect(read.stdout.match(/^Finished\.$/gm)).toHaveLength(1)
+    expect(read.stderr).toMatch(/^continued in run_\w+$/m)
+    expect(read.stderr).toMatch(/^job_\w{6} completed$/m)
+    const logs = await jobs('logs', '--raw', id)
     expect(logs.stdout.match(/^run_\w+$/gm)).toHaveLength(2)
     expect(logs.stdout.match(/run-end/g)).toHaveLength(2)
     const followed = (await jobs('logs', '--follow', id, '--json')).stdout.trimEnd().split('\n')
@@ -227,10 +232,13 @@ describe('a job at work', () => {
     const refused = await jobs('retry', id, '--json')
     expect([refused.code, refused.json()]).toMatchObject([1, { error: { code: 'conflict' } }])
     const logs = cli.start(['jobs', 'logs', '-f', id])
-    await logs.says('text-delta')
+    await logs.says('Thinking.')
     expect((await jobs('list', '--state', 'running')).stdout).toContain(`${id}  running`)
     expect((await jobs('cancel', '--wait', id)).stdout).toBe(`${id} cancelled\n`)
-    expect(await logs.result).toMatchObject({ code: 0, stdout: expect.stringContaining('run-end') })
+    expect(await logs.result).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^job_\w{6} cancelled$/m),
+    })
     expect((await jobs('cancel', id)).code).toBe(1)
 
     const retried = await jobs('retry', '--detach', '--json', id)

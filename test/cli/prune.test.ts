@@ -30,7 +30,7 @@ it('says so if there is nothing', () => {
 it('deletes a session; an unknown id and what is no id are errors', async () => {
   const { id } = cli.engine.session
   expect(await cli.run(['sessions', 'rm', id])).toMatchObject({ code: 0, stdout: `deleted ${id}\n` })
-  expect(await cli.run(['sessions', 'rm', 'ses_other'])).toMatchObject({
+  expect(await cli.run(['sessions', 'rm', 'ses_01M7P4M9A578QN3YY0VCX470DV'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('no session'),
   })

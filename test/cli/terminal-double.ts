@@ -44,6 +44,7 @@ export function createTerminal(env: Record<string, string>, cwd: string): Termin
     stderr: output(),
     json: false,
     exitCode: 0,
+    outputFailed: () => {},
     interrupt: () => {
       throw new Error('nobody minds Ctrl-C')
     },

@@ -67,6 +67,7 @@ describe('defaults and overlay', () => {
         questionTimeout: 86_400_000,
         concurrency: 4,
       },
+      conversations: { keepWarm: 300_000, maxKept: 4, maxKeptMemory: 1_073_741_824 },
       jobs: {
         perWorkDir: 1,
         backoff: 30_000,
@@ -77,6 +78,7 @@ describe('defaults and overlay', () => {
       },
       dryRun: false,
       maxTier: 3,
+      disk: { minFree: 200 * 2 ** 20 },
       outage: { limit: 86_400_000 },
       keep: {
         runs: 90 * 86_400_000,
@@ -105,6 +107,7 @@ describe('defaults and overlay', () => {
       },
       agents: {},
       notify: {},
+      webhooks: { allow: [] },
       watches: {},
       followUps: {
         hold: 120_000,

@@ -67,6 +67,7 @@ export function createEngineDouble(): EngineDouble {
     ...createJobDoubles(addRun),
     ...createWatchDoubles(),
     getChain: async () => notPlayed(),
+    resolve: async () => notPlayed(),
     exportSession: async () => notPlayed(),
     importSession: async () => notPlayed(),
     forkSession: async () => notPlayed(),
@@ -111,6 +112,7 @@ export function createEngineDouble(): EngineDouble {
     warmConversation: async () => ({ warm: true }),
     listKept: () => [],
     findStorageFailure: () => null,
+    describeDisks: () => [],
     describeObstacles: async () => ({ obstacles: [], quotas: [], paused: [] }),
     listEvents: async (id, after, limit) => (events.get(get(id).id) ?? []).slice(after, after + limit),
     onProgress: (id, listener) => {

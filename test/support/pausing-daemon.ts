@@ -64,6 +64,7 @@ const engine = createEngine({
   processes: openHost(`${home}/spool`),
   spool: `${home}/spool`,
   handling: new Handling(`${home}/handling`),
+  disks: { paths: [home], readFree: async () => null, reserve: { fill: async () => {}, release: () => {} } },
   damaged: `${home}/damaged`,
   mirror: `${home}/mirror`,
   archive: `${home}/archive`,

@@ -22,6 +22,8 @@ export const REPRISE = join(ROOT, 'bin', 'reprise')
 export class World {
   readonly dir: string
   readonly home: string
+  /** The home as the test sees it: another path if the daemon has mounts of its own. */
+  homeSeen: string
   readonly workDir: string
   readonly configDir: string
   readonly simulator: Simulator
@@ -31,6 +33,7 @@ export class World {
   private constructor(dir: string, simulator: Simulator) {
     this.dir = dir
     this.home = join(dir, 'reprise')
+    this.homeSeen = this.home
     this.workDir = join(dir, 'work')
     this.configDir = join(dir, 'claude')
     this.simulator = simulator
@@ -133,8 +136,8 @@ export class World {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const { url } = JSON.parse(readFileSync(join(this.home, 'daemon.json'), 'utf8')) as { url: string }
-    const token = readFileSync(join(this.home, 'token'), 'utf8').trim()
+    const { url } = JSON.parse(readFileSync(join(this.homeSeen, 'daemon.json'), 'utf8')) as { url: string }
+    const token = readFileSync(join(this.homeSeen, 'token'), 'utf8').trim()
     return fetch(`${url}${path}`, {
       method,
       headers: {

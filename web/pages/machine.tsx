@@ -98,8 +98,8 @@ function Daemon({ status }: { status: Status }) {
 }
 
 function Problems({ status }: { status: Status }) {
-  const { cannotStore, quarantined, obstacles } = status
-  if (!cannotStore && quarantined.length === 0 && obstacles.length === 0) {
+  const { cannotStore, disks, quarantined, obstacles } = status
+  if (!cannotStore && disks.length === 0 && quarantined.length === 0 && obstacles.length === 0) {
     return (
       <Section title="Health">
         <p className="rounded-lg border border-line bg-surface px-3 py-2.5 text-muted">
@@ -116,6 +116,11 @@ function Problems({ status }: { status: Status }) {
             ✕ Nothing can be stored for <Elapsed from={cannotStore.since} />: {inert(cannotStore.why)}
           </li>
         )}
+        {disks.map(({ path, message }) => (
+          <li key={path} className="px-3 py-2 text-fail">
+            ✕ {inert(message)}; new attempts wait
+          </li>
+        ))}
         {obstacles.map((obstacle) => (
           <li key={`${obstacle.account}/${obstacle.model}`} className="px-3 py-2">
             <Mark standing="wait" label="" />

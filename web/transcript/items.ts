@@ -200,7 +200,9 @@ export class Transcript {
         this.#line(
           event,
           'fail',
-          `${formatCount(event.to - event.from)} bytes of output are not shown: ${event.reason}`,
+          event.reason === 'disk-full'
+            ? 'output may be missing here: the disk was full'
+            : `${formatCount(event.to - event.from)} bytes of output are not shown: ${event.reason}`,
         )
         break
       case 'notice':

@@ -22,6 +22,7 @@ const STOPPED: Record<Exclude<StopCause, 'hung-after-result'>, Outcome> = {
   budget: { name: 'budget', message: 'its budget is used up' },
   'rate-limited': { name: 'rate-limited', message: 'the model accepts no more requests for now' },
   'session-conflict': { name: 'session-busy', message: 'another process was writing the same session' },
+  'disk-full': { name: 'crashed', message: 'stopped because the disk is full' },
   outage: { name: 'outage', message: 'the model could not be reached, or did not answer' },
 }
 
@@ -33,6 +34,7 @@ const GOES_ON: readonly (StopCause | null)[] = [
   'rate-limited',
   'outage',
   'session-conflict',
+  'disk-full',
 ]
 
 export function classifyClaude(exit: Exit): Outcome {

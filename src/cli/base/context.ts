@@ -14,7 +14,7 @@ export interface CliContext {
   version: string
   /** The script that was started: main.ts, or its bundle. */
   entry: string
-  stdin: Readable & { isTTY?: boolean }
+  stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown }
   stdout: TerminalOut
   stderr: TerminalOut
   /** Only JSON on stdout. */
@@ -23,6 +23,8 @@ export interface CliContext {
   exitCode: number
   /** The handler of Ctrl-C; a command that has something to finish replaces it. */
   interrupt: () => void
+  /** Called when stdout refuses what is written; a command that must go on without it replaces it. */
+  outputFailed: (error: NodeJS.ErrnoException) => void
 }
 
 /** Prints a JSON document, or a line of NDJSON. Waits while the reader is slow. */

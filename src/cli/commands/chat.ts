@@ -1,11 +1,12 @@
 /** `reprise chat`: a conversation with an agent, on a terminal or one message at a time. */
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Conversation, HistoryScope } from '../../contract/conversation.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { between } from '../base/arguments.ts'
 import type { CliContext } from '../base/context.ts'
+import { idArgument } from '../base/id-argument.ts'
 import { readInstructions } from '../base/instructions-file.ts'
 import { readPrompt } from '../base/prompt-input.ts'
 import { usageError } from '../base/usage-error.ts'
@@ -44,7 +45,11 @@ const SCOPES: readonly HistoryScope[] = ['shared', 'agent']
 export function define(command: Command, context: CliContext): void {
   addSandboxOptions(command)
     .description('Chats with an agent. The conversation is stored and can be continued later, by any agent.')
-    .argument('[id]', 'conversation to continue; `last` is the newest', conversationArgument)
+    .argument(
+      '[id]',
+      'conversation to continue; `last` is the newest',
+      idArgument('cnv', { otherwise: '. Give a message with -m' }),
+    )
     .option('--agent <name>', 'agent that answers (default: the first one configured)')
     .option('--model <name>', 'model to use')
     .option('--cwd <dir>', 'work directory of a new conversation (default: the current one)')
@@ -120,28 +125,12 @@ function create(
 }
 
 async function find(ask: AskDaemon, id: string, instructions: string | undefined): Promise<Conversation> {
-  const found =
-    id === 'last' ? await newest(ask) : await ask((client) => client.getConversation(id)).catch(explain)
+  const found = await ask((client) => client.getConversation(id)).catch(explain)
   if (instructions === undefined) return found
   return ask((client) => client.updateConversation(found.id, { instructions }))
-}
-
-async function newest(ask: AskDaemon): Promise<Conversation> {
-  const [first] = (await ask((client) => client.listConversations({ limit: 1 }))).items
-  if (first) return first
-  throw new RepriseError('not-found', 'there is no conversation yet', {
-    hint: 'Start one with: reprise chat',
-  })
 }
 
 function explain(error: unknown): never {
   if (!(error instanceof RepriseError) || error.code !== 'not-found') throw error
   throw new RepriseError('not-found', error.message, { hint: 'List them with: reprise conversations' })
-}
-
-function conversationArgument(text: string): string {
-  if (text !== 'last' && !/^cnv_\w+$/.test(text)) {
-    throw new InvalidArgumentError('expected an id such as cnv_01J…, or last. Give a message with -m')
-  }
-  return text
 }

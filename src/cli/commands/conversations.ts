@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Conversation } from '../../contract/conversation.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
-import { idArgument } from '../base/id-argument.ts'
+import { idArgument, wholeIdArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
 import { conversationLines, messageLines, moveLines, titleOf } from '../chat/conversation-text.ts'
 import { connect } from '../daemon/connect.ts'
@@ -63,7 +63,11 @@ export function define(command: Command, context: CliContext): void {
         'be cut there, and otherwise in a new session with the history.',
     )
     .argument(...id)
-    .option('--at <message>', 'the fork ends with the turn of this message (msg_01J…)', idArgument('msg'))
+    .option(
+      '--at <message>',
+      'the fork ends with the turn of this message (msg_01J…)',
+      wholeIdArgument('msg'),
+    )
     .option('--title <title>', 'its title (default: the same)')
     .action((conversationId: string, options: { at?: string; title?: string }) =>
       fork(conversationId, options, context),

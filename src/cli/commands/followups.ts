@@ -4,7 +4,7 @@ import type { CreateFollowUp, FollowUp, FollowUpState } from '../../contract/fol
 import type { RunId, SessionId } from '../../contract/ids.ts'
 import { duration } from '../base/arguments.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
-import { idArgument } from '../base/id-argument.ts'
+import { idArgument, sessionArgument } from '../base/id-argument.ts'
 import { readPrompt } from '../base/prompt-input.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
@@ -51,7 +51,7 @@ export function define(command: Command, context: CliContext): void {
     .summary('schedule a prompt for a session')
     .argument('[prompt...]', 'the prompt; `-` or nothing reads it from stdin')
     .option('--run <id>', 'in the session of this run', idArgument('run'))
-    .option('--session <id>', "in this session (ses_… or the agent's own id)")
+    .option('--session <id>', "in this session (ses_… or the agent's own id)", sessionArgument)
     .option('--in <duration>', 'after this time, such as 10m', duration)
     .option(
       '--at <time>',

@@ -2,19 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
 import type { CreateRun } from '../../contract/create-run.ts'
-import type { RunDetail } from '../../contract/run.ts'
 import { amount, tierNumber } from '../base/arguments.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
-import { EXIT } from '../base/exit-code.ts'
 import { readInstructions } from '../base/instructions-file.ts'
 import { readPrompt } from '../base/prompt-input.ts'
-import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
-import { chainLines, reportLines } from '../run/chain-text.ts'
-import { followToEnd } from '../run/follow.ts'
-import { styleFor, widthOf } from '../terminal/terminal.ts'
-import { formatTime, withLocalTimes } from '../terminal/time.ts'
+import { connectLastingly } from '../daemon/connect.ts'
+import { followChain } from '../run/follow-chain.ts'
 
 const EXAMPLES = `
 A cheap model investigates first. If it finds a problem that needs action, the next tier takes over in the same session,
@@ -28,7 +22,7 @@ Examples:
   reprise investigate --dry-run "Is the backup of last night complete?"
   reprise investigate --max-tier 2 --environment hosts.md "Disk alerts on nas"
   reprise runs chain run_…                           the tiers, their actions and their cost
-  reprise runs approve run_…                         approve a tier that waits`
+  reprise attach run_…                               watch it again, and approve a tier that waits`
 
 interface Options {
   agent?: string
@@ -76,78 +70,9 @@ async function investigate(words: string[], options: Options, context: CliContex
   }
   const ask = await connectLastingly(context)
   const idempotencyKey = randomUUID()
-  const { client, run } = await ask(async (client) => ({
-    client,
-    run: await client.createRun(request, { idempotencyKey }),
-  }))
-  if (!options.detach) return followChain(client, ask, run.id, context)
+  const run = await ask((client) => client.createRun(request, { idempotencyKey }))
+  if (!options.detach) return followChain(ask, run.id, context)
   if (context.json) return printJson(context, run)
   await printLine(context, run.id)
-  notify(context, `Follow it with: reprise runs chain ${run.id}`)
-}
-
-async function followChain(client: Client, ask: AskDaemon, root: string, context: CliContext): Promise<void> {
-  const style = styleFor(context.stderr, context.env)
-  const command = `reprise runs chain ${root}`
-  for (let runId: string | null = root; runId !== null; ) {
-    // Cancelling the first run cancels the whole chain.
-    const followed = { runId, noun: 'run', cancel: () => client.cancelRun(root), command } as const
-    const { settled, interrupted } = await followToEnd(client, followed, context, {
-      leave: () => process.exit(EXIT.interrupted),
-      announceResume: true,
-    })
-    if (interrupted) {
-      context.exitCode = EXIT.interrupted
-      break
-    }
-    const decided = await whenDecided(ask, settled, root, context)
-    if (context.json && decided) await printJson(context, { type: 'escalation', ...decided })
-    runId = decided?.nextRunId ?? null
-    if (runId !== null && !context.json) {
-      notify(
-        context,
-        style.bold(`→ tier ${decided?.toTier}: ${style.safe(withLocalTimes(decided?.message ?? ''))}`),
-      )
-    }
-  }
-  const chain = await ask((client) => client.getChain(root))
-  const last = chain.runs.at(-1)
-  const signal = last?.escalation?.recommendation.signal
-  if (context.json) await printJson(context, { type: 'chain', ...chain })
-  else {
-    const words = styleFor(context.stdout, context.env)
-    for (const line of signal ? reportLines(signal) : []) await printLine(context, words.safe(line))
-    for (const line of chainLines(chain, style, widthOf(context.stderr))) notify(context, line)
-  }
-  context.exitCode ||= last?.escalation?.reason === 'not-recommended' ? EXIT.done : EXIT.failed
-}
-
-const LOOK_AGAIN_MS = 1000
-
-/** Waits while a tier needs approval, also across restarts of the daemon. */
-async function whenDecided(ask: AskDaemon, run: RunDetail, root: string, context: CliContext) {
-  let { escalation } = run
-  if (escalation?.decision !== 'ask') return escalation
-  if (context.json) await printJson(context, { type: 'escalation', ...escalation })
-  else {
-    const until = escalation.expiresAt ? ` until ${formatTime(escalation.expiresAt)}` : ''
-    notify(
-      context,
-      `${escalation.message}\nwaiting${until} for approval; decide with: reprise runs approve ${run.id}   (or refuse)`,
-    )
-  }
-  const before = context.interrupt
-  context.interrupt = () => {
-    notify(context, `It keeps waiting for approval. Cancel it with: reprise runs cancel ${root}`)
-    process.exit(EXIT.interrupted)
-  }
-  try {
-    while (escalation?.decision === 'ask') {
-      await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
-      escalation = (await ask((client) => client.getRun(run.id))).escalation
-    }
-  } finally {
-    context.interrupt = before
-  }
-  return escalation
+  notify(context, `Follow it with: reprise attach ${run.id}`)
 }

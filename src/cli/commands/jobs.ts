@@ -15,13 +15,15 @@ import { showLogs, showTranscript } from '../jobs/logs.ts'
 import { jobRows } from '../jobs/table.ts'
 import { explainState, jobStateOf } from '../jobs/text.ts'
 import { addListCommand } from '../list/list-command.ts'
+import { addAnswerOptions, answerQuestion } from '../run/answer.ts'
 
 const EXAMPLES = `
 Examples:
   reprise jobs                                the newest ones
   reprise jobs list --state paused            jobs that need you
   reprise jobs show job_…                     state, cause, and how to continue
-  reprise jobs logs --follow job_…            its events, live
+  reprise jobs logs --follow job_…            what the agent says and does, live; --raw: its events
+  reprise jobs answer job_…                   answer its question
   reprise jobs retry job_…                    continue in its session; --fresh: in a new one
   reprise jobs raise job_… --budget-usd 5     raise the budget; continues a job that is paused for it
   reprise jobs diff job_… --stat              files it changed, if it has checkpoints
@@ -65,12 +67,23 @@ export function define(command: Command, context: CliContext): void {
     .action(async (jobId: string) => showJob(await withClient(), jobId, context))
   command
     .command('logs')
-    .summary('show the events of a job')
+    .summary('show what the agent said and did, as `reprise run` shows it')
     .argument(...id)
     .option('-f, --follow', 'follow until the job has ended or needs you')
-    .action(async (jobId: string, options: { follow?: boolean }) =>
+    .option('--raw', 'its events, one per line')
+    .action(async (jobId: string, options: { follow?: boolean; raw?: boolean }) =>
       showLogs(await withClient(), jobId, options, context),
     )
+  addAnswerOptions(
+    command
+      .command('answer')
+      .summary('answer a question or permission request of the agent')
+      .argument(...id),
+  ).action(async (jobId: string, toolUseId: string | undefined, options) => {
+    const client = await withClient()
+    const { runId } = await client.getJob(jobId)
+    await answerQuestion(client, { runId, toolUseId, ...options }, context)
+  })
   command
     .command('retry')
     .summary('continue a job that is paused, failed or cancelled, or stop the wait of a waiting one')

@@ -21,7 +21,7 @@ Examples:
   reprise run - < prompt.md
   reprise run -- --this is a prompt too
   reprise run --json "Say hi" | jq -r 'select(.type == "text-end").text'
-  reprise run --detach "Long work"; reprise jobs logs --follow job_…`
+  reprise run --detach "Long work"; reprise attach last`
 
 export function define(command: Command, context: CliContext): void {
   addRunOptions(
@@ -48,5 +48,5 @@ async function startJob(words: string[], options: RunOptions, context: CliContex
   if (!options.detach) return followJob(client, job, context)
   if (context.json) return printJson(context, job)
   await printLine(context, job.id)
-  notify(context, `Follow it with: reprise jobs logs --follow ${job.id}`)
+  notify(context, `Follow it with: reprise attach ${job.id}`)
 }

@@ -5,7 +5,7 @@ import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
 import { connect } from '../daemon/connect.ts'
 import { addListCommand } from '../list/list-command.ts'
-import { answerQuestion } from '../run/answer.ts'
+import { addAnswerOptions, answerQuestion } from '../run/answer.ts'
 import { addChainCommands } from '../run/chain.ts'
 import { showRun } from '../run/detail.ts'
 import { showEvents } from '../run/events.ts'
@@ -17,6 +17,7 @@ Examples:
   reprise runs list --state running --json
   reprise runs show run_…                            everything about one run
   reprise runs events --follow run_…                 its events, live
+  reprise runs answer run_…                          show the question and ask for the answer
   reprise runs answer run_… --allow                  allow the tool call that the agent asks for
   reprise runs answer run_… --answer "the blue one"  answer a question of the agent
   reprise runs chain run_…                           all tiers of its investigation
@@ -66,18 +67,14 @@ export function define(command: Command, context: CliContext): void {
     .summary('continue a waiting or paused run now')
     .argument(...id)
     .action((runId: string) => continueRun(runId, context))
-  command
-    .command('answer')
-    .summary('answer a question or permission request of an agent')
-    .argument(...id)
-    .argument('[toolUseId]', 'the question, if there are several')
-    .option('--allow', 'allow the tool call')
-    .option('--deny', 'deny the tool call')
-    .option('--message <text>', 'with --deny: a reason for the agent')
-    .option('--answer <text...>', 'the answer; "question=answer" if there are several questions')
-    .action(async (runId: string, toolUseId: string | undefined, options) =>
-      answerQuestion((await connect(context)).client, { runId, toolUseId, ...options }, context),
-    )
+  addAnswerOptions(
+    command
+      .command('answer')
+      .summary('answer a question or permission request of an agent')
+      .argument(...id),
+  ).action(async (runId: string, toolUseId: string | undefined, options) =>
+    answerQuestion((await connect(context)).client, { runId, toolUseId, ...options }, context),
+  )
   addChainCommands(command, context)
 }
 

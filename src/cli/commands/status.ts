@@ -53,6 +53,7 @@ async function showStatus(context: CliContext): Promise<void> {
     sandboxLine(status.sandbox),
     ...keptLines(status.kept, now),
     ...storeLines(status.cannotStore, now).map((line) => style.red(line)),
+    ...status.disks.map(({ message }) => style.red(style.safe(`disk      ${message}; new attempts wait`))),
     ...quarantineLines(status.quarantined, now).map((line) => style.red(style.safe(line))),
     ...obstacleLines(status.obstacles, now).map((line) => style.yellow(style.safe(line))),
     ...quotaLines(status.quotas, now).map(style.safe),

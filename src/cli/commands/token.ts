@@ -4,7 +4,7 @@ import type { CreatedToken, Scope, Token } from '../../contract/access.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { duration } from '../base/arguments.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
-import { idArgument } from '../base/id-argument.ts'
+import { wholeIdArgument } from '../base/id-argument.ts'
 import { refuseWords } from '../base/subcommand.ts'
 import { connect } from '../daemon/connect.ts'
 import { formatAge } from '../terminal/amounts.ts'
@@ -25,7 +25,7 @@ Examples:
 const SCOPES: readonly Scope[] = ['read', 'answer', 'act', 'admin']
 
 export function define(command: Command, context: CliContext): void {
-  const id = ['<id>', 'id of a token, like tok_01J…', idArgument('tok')] as const
+  const id = ['<id>', 'id of a token, like tok_01J…', wholeIdArgument('tok')] as const
   command.description('Lists, creates, revokes and replaces tokens.').addHelpText('after', EXAMPLES)
   command
     .command('list', { isDefault: true })
@@ -55,7 +55,7 @@ export function define(command: Command, context: CliContext): void {
     .argument(
       '[id]',
       'id of a token; default: the one of the command line, which also ends all other tokens and sign-ins',
-      idArgument('tok'),
+      wholeIdArgument('tok'),
     )
     .action((tokenId: string | undefined) => rotate(tokenId, context))
 }

@@ -43,6 +43,8 @@ async function startDetached(context: CliContext): Promise<void> {
 
 async function runHere(context: CliContext): Promise<void> {
   const home = homeOf(context)
+  // A daemon continues when its log cannot be written, because the disk is full or the terminal is gone.
+  context.outputFailed = () => {}
   const daemon = await start(context, home).catch(async (error: unknown) => {
     await tellFailed(error)
     leaveSoon()

@@ -39,7 +39,7 @@ export async function startInBackground(
 }
 
 async function launch(context: CliContext, home: string): Promise<Ready> {
-  ensureHome(home)
+  const notes = ensureHome(home)
   const log = openLog(join(home, 'daemon.log'))
   const child = spawn(process.execPath, [...process.execArgv, context.entry, 'up', '--foreground'], {
     cwd: context.cwd,
@@ -50,7 +50,8 @@ async function launch(context: CliContext, home: string): Promise<Ready> {
   })
   closeSync(log)
   try {
-    return readHandshake(await firstMessage(child, home))
+    const ready = readHandshake(await firstMessage(child, home))
+    return { ...ready, notices: [...new Set([...notes, ...ready.notices])] }
   } finally {
     if (child.connected) child.disconnect()
     child.unref()

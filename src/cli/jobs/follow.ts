@@ -1,39 +1,59 @@
-/** Follows the current run of a job to its end, then prints a summary of the job and sets the exit code. */
+/** Follows a job to its end, then prints a summary of it and sets the exit code. */
 import type { Client } from '../../client/client.ts'
-import type { RunEvent } from '../../contract/events.ts'
 import type { Job, JobDetail } from '../../contract/job.ts'
-import type { OutcomeName } from '../../contract/outcome.ts'
+import { shortId } from '../../contract/reference.ts'
 import type { RunDetail } from '../../contract/run.ts'
 import { startText } from '../../contract/start-text.ts'
 import { type CliContext, notify, printJson } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
-import { followToEnd } from '../run/follow.ts'
+import type { Attachment } from '../run/attachment.ts'
+import { type Ended, followToEnd } from '../run/follow.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import { type Style, styleFor } from '../terminal/terminal.ts'
-import { formatTime, withLocalTimes } from '../terminal/time.ts'
+import { withLocalTimes } from '../terminal/time.ts'
 import { jobStateOf, whatNext } from './text.ts'
+import { createWaitNotice } from './wait-notice.ts'
 
+interface JobFollowOptions {
+  /** Start after the event with this number. */
+  after?: number
+  attachment?: Attachment
+}
+
+/** Follows the run that works on the job. In an attachment, all its runs are shown, from the first one. */
 export async function followJob(
   client: Client,
   job: Job,
   context: CliContext,
-  { after = 0 }: { after?: number } = {},
+  { after = 0, attachment }: JobFollowOptions = {},
 ): Promise<void> {
-  const { id, runId } = job
-  const followed = {
-    runId,
-    noun: 'job',
-    cancel: () => client.cancelJob(id),
-    command: `reprise jobs logs --follow ${id}`,
-  } as const
-  const waits = createWaitNotice(client, id)
-  const { settled, interrupted } = await followToEnd(client, followed, context, {
-    leave: () => process.exit(EXIT.interrupted),
-    announceResume: true,
-    before: job.progress,
-    after,
-    see: waits.see,
-  }).finally(waits.close)
+  const { id } = job
+  let end: Ended | null = null
+  for (const runId of attachment ? (await client.getJob(id)).runIds : [job.runId]) {
+    const isCurrent = runId === job.runId
+    const waits = createWaitNotice(client, id)
+    end = await followToEnd(
+      client,
+      { runId, noun: 'job', cancel: () => client.cancelJob(id), command: `reprise attach ${id}` },
+      context,
+      {
+        leave: () => process.exit(EXIT.interrupted),
+        announceResume: true,
+        ...(attachment ? { attachment } : { before: job.progress, after }),
+        ...(isCurrent ? { see: waits.see, begin: waits.begin } : {}),
+      },
+    ).finally(waits.close)
+    if (end.left) return
+  }
+  if (end) await tellEnd(client, id, end, context)
+}
+
+async function tellEnd(
+  client: Client,
+  id: string,
+  { settled, interrupted }: Ended,
+  context: CliContext,
+): Promise<void> {
   const ended = await client.getJob(id)
   if (context.json) await printJson(context, { type: 'job', ...ended })
   else {
@@ -48,7 +68,7 @@ function summarizeJob(job: JobDetail, run: RunDetail, style: Style): string[] {
   const { usage, message, state } = job
   const paint = state === 'completed' ? style.green : state === 'paused' ? style.yellow : style.red
   const parts = [
-    paint(jobStateOf(job)),
+    `${shortId(job.id)} ${paint(jobStateOf(job))}`,
     startText(run),
     ...(job.attemptCount > 1 ? [`${job.attemptCount} attempts`] : []),
     `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out, cache ${formatTokens(usage.cacheReadTokens)} read, ${formatTokens(usage.cacheWriteTokens)} written`,
@@ -63,40 +83,4 @@ function summarizeJob(job: JobDetail, run: RunDetail, style: Style): string[] {
     ...(needs === null ? [] : [`needs: ${needs}`]),
     ...commands.map((command) => style.dim(`continue with: ${command}`)),
   ]
-}
-
-/** Long enough for the next attempt to start if there is nothing to wait for. */
-const LOOK_AFTER_MS = 250
-
-const WAITS_FOR: Partial<Record<OutcomeName, string>> = {
-  'rate-limited': 'rate limit',
-  outage: 'outage of the model',
-  'api-error': 'error of the model API',
-  'timed-out': 'timeout',
-  crashed: 'crash',
-}
-
-/** Prints until when a job waits, once for each wait. */
-function createWaitNotice(client: Client, jobId: string) {
-  let pending: NodeJS.Timeout | undefined
-  const look = async (outcome: OutcomeName, note: (line: string) => void) => {
-    const job = await client.getJob(jobId).catch(() => null)
-    if (!job?.waitingUntil || pending === undefined) return
-    note(
-      `waiting until ${formatTime(job.waitingUntil)} (${WAITS_FOR[outcome] ?? outcome}), then continues automatically`,
-    )
-  }
-  const close = () => {
-    clearTimeout(pending)
-    pending = undefined
-  }
-  return {
-    see: (event: RunEvent, note: (line: string) => void) => {
-      if (event.type === 'attempt-start' || event.type === 'run-end') close()
-      if (event.type !== 'attempt-end') return
-      const { name } = event.outcome
-      pending = setTimeout(() => look(name, note), LOOK_AFTER_MS)
-    },
-    close,
-  }
 }

@@ -1,16 +1,22 @@
-/** `reprise jobs logs` and `reprise jobs transcript`: the events of all runs of a job, and the agent's own transcript. */
+/** `reprise jobs logs` and `reprise jobs transcript`: what the agent said and did, and its own transcript. */
 import type { Client } from '../../client/client.ts'
-import { type CliContext, print, printLine } from '../base/context.ts'
+import { shortId } from '../../contract/reference.ts'
+import { type CliContext, notify, print, printLine } from '../base/context.ts'
+import { pendingLines } from '../run/detail.ts'
 import { showEvents } from '../run/events.ts'
+import { createRunView } from '../run/view.ts'
 import { styleFor } from '../terminal/terminal.ts'
+import { withLocalTimes } from '../terminal/time.ts'
+import { explainState } from './text.ts'
 
 /** With `follow`, continues until the job has ended or needs a person. */
 export async function showLogs(
   client: Client,
   id: string,
-  { follow = false }: { follow?: boolean },
+  { follow = false, raw = false }: { follow?: boolean; raw?: boolean },
   context: CliContext,
 ): Promise<void> {
+  if (!raw && !context.json) return showReadable(client, id, follow, context)
   const { dim } = styleFor(context.stdout, context.env)
   const shown = new Set<string>()
   for (;;) {
@@ -25,6 +31,25 @@ export async function showLogs(
     // The job may have been retried in the meantime.
     if (!follow || more.length === 0) return
   }
+}
+
+/** As `reprise run` shows it. Ctrl-C only ends this command. */
+async function showReadable(client: Client, id: string, follow: boolean, context: CliContext): Promise<void> {
+  const view = createRunView(context, { announceResume: true })
+  let shownRun = ''
+  try {
+    for await (const event of client.jobEvents(id, { follow })) {
+      if (shownRun !== '' && shownRun !== event.runId) view.note(`continued in ${event.runId}`)
+      shownRun = event.runId
+      await view.show(event)
+    }
+  } finally {
+    await view.end()
+  }
+  const job = await client.getJob(id)
+  const { dim } = styleFor(context.stderr, context.env)
+  notify(context, dim(`${shortId(id)} ${withLocalTimes(explainState(job))}`))
+  for (const line of pendingLines(job.runId, job.pending)) notify(context, line)
 }
 
 export async function showTranscript(client: Client, id: string, context: CliContext): Promise<void> {

@@ -5,7 +5,7 @@ import { formatTime, withLocalTimes } from '../terminal/time.ts'
 
 /** Adds to the name of a state; empty where the name is enough. */
 const MEANING: Readonly<Record<JobState, string>> = {
-  queued: 'waiting for a free slot',
+  queued: 'starts as soon as possible',
   running: 'the agent is working',
   waiting: 'continues automatically',
   paused: 'needs you',
@@ -30,7 +30,8 @@ export function explainState(job: Job, now = new Date()): string {
   const { state, waitingUntil, message } = job
   const when = state === 'waiting' && waitingUntil ? ` at ${formatTime(waitingUntil, now)}` : ''
   const why = message && message !== state ? `: ${withLocalTimes(message, now)}` : ''
-  const meaning = MEANING[state] === '' || isAsking(job) ? '' : `, ${MEANING[state]}`
+  const isSaid = MEANING[state] === '' || isAsking(job) || (state === 'queued' && why !== '')
+  const meaning = isSaid ? '' : `, ${MEANING[state]}`
   return `${jobStateOf(job)}${meaning}${when}${why}`
 }
 

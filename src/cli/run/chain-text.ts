@@ -27,14 +27,18 @@ export function chainLines(chain: Chain, style: Style, width: number): string[] 
 }
 
 /** The report of a tier, as lines. */
-export function reportLines({ status, summary, checks, actions, reason }: Signal): string[] {
+export function reportLines({ status, summary, checks, actions, reason }: Signal, dryRun = false): string[] {
   return [
     `${status}: ${summary || reason || 'no summary'}`,
     ...checks.map(({ name, status, finding }) => `  ${status === 'ok' ? 'ok' : status}: ${name}: ${finding}`),
-    ...actions.map(({ action, outcome }) => `  ${outcome}: ${action}`),
+    ...actions.map((action) => `  ${actionText(action, dryRun)}`),
     ...(summary && reason ? [`  ${reason}`] : []),
   ]
 }
+
+/** In a dry run nothing was carried out: what the agent says about it is its own claim. */
+const actionText = ({ action, outcome }: Signal['actions'][number], dryRun: boolean) =>
+  `${dryRun && outcome === 'done' ? 'reported' : outcome}: ${action}`
 
 const cellsOf = (run: ChainRun): string[] => [
   run.id,
@@ -60,7 +64,7 @@ function detailsOf(run: ChainRun): string[] {
   return [
     ...(run.resumed === false && run.carry === 'handoff' ? [startText(run)] : []),
     ...(signal ? [`${signal.status}: ${signal.summary}`] : []),
-    ...(signal?.actions ?? []).map(({ action, outcome }) => `${outcome}: ${action}`),
+    ...(signal?.actions ?? []).map((action) => actionText(action, run.dryRun)),
     ...shown.map(refusalLine),
     ...(more > 0 ? [`and ${more} more`] : []),
     ...(escalation ? [whatFollowed(escalation)] : []),

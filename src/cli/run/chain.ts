@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { Approval, Escalation } from '../../contract/escalation.ts'
 import type { Page } from '../../contract/http.ts'
-import { visible } from '../../contract/visible-text.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { idArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
@@ -11,8 +10,8 @@ import { connect } from '../daemon/connect.ts'
 import { addPageOptions, type PageRequest, pageRequest } from '../list/list-command.ts'
 import { showWhole } from '../terminal/show-whole.ts'
 import { styleFor, widthOf } from '../terminal/terminal.ts'
-import { formatTime } from '../terminal/time.ts'
-import { chainLines, reportLines } from './chain-text.ts'
+import { askLines } from './approval.ts'
+import { chainLines } from './chain-text.ts'
 
 /** Adds `chain`, `approvals`, `approve` and `refuse` to `reprise runs`. */
 export function addChainCommands(command: Command, context: CliContext): void {
@@ -87,14 +86,6 @@ async function showAsk(id: string, client: Client, context: CliContext): Promise
   const hint = `Refuse it with: reprise runs refuse ${id}`
   if (!context.json) await showWhole(askLines(escalation).join('\n'), hint, context)
   return { askHash: escalation.askHash }
-}
-
-/** The whole request for approval: the person who approves must be able to see its end. */
-function askLines({ runId, toTier, expiresAt, message, recommendation: { signal } }: Escalation): string[] {
-  const until = expiresAt ? ` until ${formatTime(expiresAt)}` : ''
-  const said = [message, ...(signal ? reportLines(signal) : [])]
-  const why = said.flatMap((text) => visible(text).split('\n'))
-  return [`${runId}  waiting for approval of tier ${toTier}${until}`, ...why.map((line) => `  ${line}`)]
 }
 
 const describe = ({ decision, toTier, nextRunId, message }: Escalation) =>

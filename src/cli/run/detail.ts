@@ -9,7 +9,7 @@ import { followUpText } from '../follow-ups/text.ts'
 import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { formatTime, withLocalTimes } from '../terminal/time.ts'
-import { describeAsk } from './ask-text.ts'
+import { answerCommand, describeAsk } from './ask-text.ts'
 import { leftOutLines, leftOutText } from './left-out-text.ts'
 import { stateOf } from './table.ts'
 
@@ -99,6 +99,6 @@ function tierOf({ tier, dryRun, refusals, escalation, parentRunId }: RunDetail):
 export function pendingLines(runId: string, pending: readonly PendingQuestion[]): string[] {
   return pending.flatMap((question) => [
     `asks       ${describeAsk(question).replaceAll('\n', `\n${' '.repeat(11)}`)}`,
-    `           reprise runs answer ${runId} ${question.toolUseId} …`,
+    `           ${answerCommand(runId, question)}`,
   ])
 }

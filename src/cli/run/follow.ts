@@ -1,9 +1,10 @@
-/** Follows a run to its end: shows its events, lets the user answer questions, and cancels it on Ctrl-C. */
+/** Follows a run to its end: shows its events and lets the user answer questions. Ctrl-C cancels it, or leaves an attachment. */
 import type { Client } from '../../client/client.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { RunEvent } from '../../contract/events.ts'
 import type { RunDetail } from '../../contract/run.ts'
 import { type CliContext, printJson } from '../base/context.ts'
+import type { Attachment } from './attachment.ts'
 import { createQuestions } from './questions.ts'
 import { createRunView, type RunViewOptions } from './view.ts'
 
@@ -20,31 +21,46 @@ export interface Followed {
 }
 
 export interface FollowOptions extends RunViewOptions {
-  /** Called on the second Ctrl-C; the first one cancels the run. */
-  leave: () => void
+  /** Called on the second Ctrl-C; the first one cancels the run. Not used in an attachment. */
+  leave?: () => void
   signal?: AbortSignal
+  /** Set if Ctrl-C leaves the run alone. */
+  attachment?: Attachment | undefined
   /** Start after the event with this number. */
   after?: number
+  /** Called before the first event; may add a line later. */
+  begin?: (note: (line: string) => void) => void
   /** Called with every event after it was shown; may add a line. */
   see?: (event: RunEvent, note: (line: string) => void) => void
 }
 
-/** Returns when the run is settled or paused for a person, or when `signal` is aborted. */
+export interface Ended {
+  settled: RunDetail
+  /** The user cancelled it. */
+  interrupted: boolean
+  /** The user left it alone. */
+  left: boolean
+}
+
+/** Returns when the run is settled or paused for a person, or when the user leaves. Throws when `signal` is aborted. */
 export async function followToEnd(
   client: Client,
   followed: Followed,
   context: CliContext,
-  { leave, signal, after = 0, see, ...shown }: FollowOptions,
-): Promise<{ settled: RunDetail; interrupted: boolean }> {
+  { leave = () => {}, signal, attachment, after = 0, begin, see, ...shown }: FollowOptions,
+): Promise<Ended> {
   const { runId } = followed
   const view = createRunView(context, shown)
-  const questions = createQuestions(client, runId, context, view)
+  const questions = createQuestions(client, runId, context, view, attachment?.keys)
   const note = (line: string) => {
     // A question that is still on the screen would take the next Enter as an answer.
     questions.close()
     view.note(line)
   }
-  const interrupts = cancelOnInterrupt(followed, context, { note, leave, giveWay: view.giveWay })
+  const interrupts = attachment
+    ? leaveOnInterrupt
+    : cancelOnInterrupt(followed, context, { note, leave, giveWay: view.giveWay })
+  attachment?.showIn(note)
   let away = false
   const onRetry = () => {
     if (!away)
@@ -53,7 +69,9 @@ export async function followToEnd(
       )
     away = true
   }
-  const follow = { after, retryForMs: AWAY_MS, onRetry, ...(signal ? { signal } : {}) }
+  const until = signal ?? attachment?.left
+  const follow = { after, retryForMs: AWAY_MS, onRetry, ...(until ? { signal: until } : {}) }
+  begin?.(view.note)
   try {
     for await (const event of client.events(runId, follow)) {
       away = false
@@ -64,6 +82,8 @@ export async function followToEnd(
       if (event.type === 'note' && (await isPausedBy(client, runId, event.text))) break
     }
   } catch (error) {
+    if (attachment?.left.aborted)
+      return { settled: await client.getRun(runId), interrupted: false, left: true }
     if (!(error instanceof RepriseError) || error.code !== 'daemon-unreachable') throw error
     throw new RepriseError('daemon-unreachable', `${error.message}, while following ${runId}`, {
       hint: `The ${followed.noun} is not lost. Start the daemon with \`reprise up\`, then see \`${followed.command}\`.`,
@@ -71,10 +91,14 @@ export async function followToEnd(
   } finally {
     questions.close()
     interrupts.restore()
+    attachment?.showIn(null)
     await view.end()
   }
-  return { settled: await client.getRun(runId), interrupted: interrupts.count() > 0 }
+  return { settled: await client.getRun(runId), interrupted: interrupts.count() > 0, left: false }
 }
+
+/** The attachment handles Ctrl-C. */
+const leaveOnInterrupt = { count: () => 0, restore: () => {} }
 
 /** Nothing more happens to such a run until a person makes it go on. */
 async function isPausedBy(client: Client, runId: string, why: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { ChangePolicy } from '../../contract/checkpoint.ts'
 import type { CreateJob } from '../../contract/create-job.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
 import { amount, between, durationBetween, priority } from '../base/arguments.ts'
+import { sessionArgument } from '../base/id-argument.ts'
 
 export interface RunOptions {
   agent?: string
@@ -37,7 +38,7 @@ export function addRunOptions(command: Command): Command {
     .option('--agent <name>', 'agent to use (default: the first one configured)')
     .option('--model <name>', 'model to use')
     .option('--cwd <dir>', 'work directory (default: the current one)')
-    .option('--session <id>', 'continue this session, if that is safe')
+    .option('--session <id>', 'continue this session, if that is safe', sessionArgument)
     .option('--fresh-session', 'start a new session instead of continuing one')
     .addOption(permissionsOption())
   return addSandboxOptions(command)

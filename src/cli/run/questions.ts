@@ -2,15 +2,15 @@
  * Questions and permission requests of an agent while its run is followed. On a terminal the user answers them in
  * place, one at a time; elsewhere a line tells how to answer. A question that is answered elsewhere is withdrawn.
  */
-import { createInterface } from 'node:readline/promises'
 import type { Client } from '../../client/client.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { RunEvent } from '../../contract/events.ts'
-import type { PendingQuestion, ToolResult } from '../../contract/question.ts'
-import { visible } from '../../contract/visible-text.ts'
+import type { PendingQuestion } from '../../contract/question.ts'
 import type { CliContext } from '../base/context.ts'
-import { pagesOf, showPages } from '../terminal/pages.ts'
-import { describeAsk } from './ask-text.ts'
+import { isInteractive, openDialogue } from '../terminal/dialogue.ts'
+import { type Keys, NO_KEYS } from '../terminal/keys.ts'
+import { answerCommand, describeAsk } from './ask-text.ts'
+import { composeAnswer } from './compose-answer.ts'
 import type { RunView } from './view.ts'
 
 export interface Questions {
@@ -18,15 +18,14 @@ export interface Questions {
   close: () => void
 }
 
-type Ask = (text: string) => Promise<string>
-
 export function createQuestions(
   client: Client,
   runId: string,
   context: CliContext,
   view: RunView,
+  keys: Keys = NO_KEYS,
 ): Questions {
-  const interactive = context.stdin.isTTY === true && context.stderr.isTTY === true && !context.json
+  const interactive = isInteractive(context)
   const open = new Map<string, AbortController>()
   const toolOfRequest = new Map<string, string>()
   let turn: Promise<void> = Promise.resolve()
@@ -38,38 +37,33 @@ export function createQuestions(
   }
 
   const handle = async (toolUseId: string, taken: AbortSignal): Promise<void> => {
+    // Lets events be seen that have already arrived: when a run is shown from its beginning, most questions are answered.
+    await new Promise((next) => setImmediate(next))
+    if (taken.aborted) return
     // The policy may have answered already, so the daemon is asked what is pending.
     const { pending } = await client.getRun(runId)
     const question = pending.find((item) => item.toolUseId === toolUseId)
     if (!question || taken.aborted) return
     if (!interactive) return tellHow(question)
     const takeBackScreen = view.giveWay()
-    const lines = createInterface({ input: context.stdin, output: context.stderr as NodeJS.WritableStream })
-    lines.on('SIGINT', () => context.interrupt())
-    // Ctrl-D: the user does not want to answer here and now.
-    const declined = new AbortController()
-    lines.on('close', () => declined.abort())
-    const signal = AbortSignal.any([taken, declined.signal])
+    const takeBackKeys = keys.giveWay()
+    const dialogue = openDialogue(context, taken)
     try {
-      const ask: Ask = (text) => lines.question(text, { signal })
-      const answer = await composeAnswer(question, ask, view, context)
-      await client.answer(runId, answer)
+      const asking = { ask: dialogue.ask, show: view.note, screen: context.stderr }
+      await client.answer(runId, await composeAnswer(question, asking))
     } catch (error) {
-      if (!declined.signal.aborted || taken.aborted) throw error
+      if (!dialogue.declined()) throw error
       view.note('')
       tellHow(question)
     } finally {
-      lines.close()
+      dialogue.close()
+      takeBackKeys()
       takeBackScreen()
     }
   }
 
-  const tellHow = (question: PendingQuestion) => {
-    const how = question.kind === 'permission' ? '--allow (or --deny)' : '--answer "…"'
-    view.note(
-      `${describeAsk(question)}\n  answer with: reprise runs answer ${runId} ${question.toolUseId} ${how}`,
-    )
-  }
+  const tellHow = (question: PendingQuestion) =>
+    view.note(`${describeAsk(question)}\n  answer with: ${answerCommand(runId, question)}`)
 
   return {
     see: (event) => {
@@ -100,44 +94,4 @@ function explain(error: unknown, view: RunView): void {
       ? 'the question was answered elsewhere'
       : `could not answer: ${error instanceof Error ? error.message : error}`,
   )
-}
-
-async function composeAnswer(
-  question: PendingQuestion,
-  ask: Ask,
-  view: RunView,
-  { stderr }: CliContext,
-): Promise<ToolResult> {
-  const { toolUseId, askHash } = question
-  if (question.kind === 'permission') {
-    const seen = await showPages(pagesOf(describeAsk(question), stderr), (page) => view.note(page), ask)
-    if (!seen) return { toolUseId, askHash, decision: 'deny' }
-    const reply = (await ask('allow? [y/N, or a reason to deny] ')).trim()
-    if (/^(y|yes)$/i.test(reply)) return { toolUseId, askHash, decision: 'allow' }
-    const reason = /^(n|no)?$/i.test(reply) ? {} : { message: reply }
-    return { toolUseId, askHash, decision: 'deny', ...reason }
-  }
-  const answers: Record<string, string> = {}
-  for (const item of question.questions ?? []) {
-    view.note(visible(item.question))
-    item.options.forEach((option, index) => {
-      view.note(
-        visible(`  ${index + 1}) ${option.label}${option.description ? ` – ${option.description}` : ''}`),
-      )
-    })
-    const many = item.multiSelect ? 'numbers separated by commas' : 'a number'
-    const reply = await ask(`your answer (${many}, or text): `)
-    answers[item.question] = chosen(
-      reply,
-      item.options.map((option) => option.label),
-    )
-  }
-  return { toolUseId, askHash, answers }
-}
-
-/** Numbers select options; any other text is the answer itself. */
-function chosen(reply: string, labels: readonly string[]): string {
-  const parts = reply.split(',').map((part) => part.trim())
-  const picked = parts.map((part) => (/^\d+$/.test(part) ? labels[Number(part) - 1] : undefined))
-  return picked.every((label) => label !== undefined) ? picked.join(', ') : reply.trim()
 }

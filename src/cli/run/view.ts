@@ -143,7 +143,9 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
     case 'question-answer':
       return event.by === 'policy' ? null : `  ${ANSWERED[event.decision]}`
     case 'gap':
-      return `output is missing here: ${event.reason}`
+      return event.reason === 'disk-full'
+        ? 'output may be missing here: the disk was full'
+        : `output is missing here: ${event.reason}`
     case 'note':
       return withLocalTimes(event.text)
     case 'stop-request':

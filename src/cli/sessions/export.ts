@@ -9,10 +9,10 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { Command } from 'commander'
 import { RepriseError } from '../../contract/errors.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { sessionArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
 import { formatSize } from '../terminal/amounts.ts'
-import { sessionArgument } from './argument.ts'
 
 interface ExportOptions {
   output?: string

@@ -1,9 +1,9 @@
 /** `reprise sessions fork`: branches a session. */
 import type { Command } from 'commander'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
+import { sessionArgument } from '../base/id-argument.ts'
 import { connect } from '../daemon/connect.ts'
 import { count } from '../terminal/amounts.ts'
-import { sessionArgument } from './argument.ts'
 
 export function defineFork(command: Command, context: CliContext): void {
   command

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { SessionMove } from '../../contract/session-transfer.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { sessionArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
 import { connect } from '../daemon/connect.ts'
 import { styleFor } from '../terminal/terminal.ts'
-import { sessionArgument } from './argument.ts'
 
 interface MoveOptions {
   dir: string

@@ -1,8 +1,8 @@
 /** `reprise sessions rm`: deletes a session. */
 import type { Command } from 'commander'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { sessionArgument } from '../base/id-argument.ts'
 import { connect } from '../daemon/connect.ts'
-import { sessionArgument } from './argument.ts'
 
 const EXPLANATION = `
 Deletes the agent's transcript of the session, Reprise's copy of it, and the session

@@ -2,13 +2,13 @@
 import type { Command } from 'commander'
 import type { SessionDetail } from '../../contract/session.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { sessionArgument } from '../base/id-argument.ts'
 import { connect } from '../daemon/connect.ts'
 import { followUpRows } from '../follow-ups/text.ts'
 import { count, formatAge, formatCost, formatSize, formatTokens } from '../terminal/amounts.ts'
 import { printTable } from '../terminal/print-page.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { formatTime } from '../terminal/time.ts'
-import { sessionArgument } from './argument.ts'
 import { contextText, copyText } from './text.ts'
 
 export function defineShow(command: Command, context: CliContext): void {

@@ -1,4 +1,6 @@
 /** Durations, ages, money, tokens and sizes as people read them. */
+export { formatBytes, formatSize } from '../../contract/quantity.ts'
+
 import prettyMs from 'pretty-ms'
 
 /** The two largest units, such as `1h 5m`; below a minute with one decimal. */
@@ -38,17 +40,6 @@ export function formatCost(usd: number | null, estimated = false): string {
 export function formatTokens(count: number): string {
   if (count < 1000) return String(count)
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
-}
-
-export function formatBytes(bytes: number): string {
-  const gib = bytes / 2 ** 30
-  return gib >= 1 ? `${gib.toFixed(1)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`
-}
-
-/** The size of a file, from bytes to gigabytes. */
-export function formatSize(bytes: number): string {
-  if (bytes < 2 ** 10) return `${bytes} B`
-  return bytes < 2 ** 20 ? `${Math.round(bytes / 2 ** 10)} KiB` : formatBytes(bytes)
 }
 
 /** `1 run`, `2 runs`. */

@@ -3,15 +3,24 @@ import type { CycleDetail } from '../../contract/cycle.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import type { AskDaemon } from '../daemon/connect.ts'
+import type { Attachment } from '../run/attachment.ts'
 import { reportLines } from '../run/chain-text.ts'
 import { followToEnd } from '../run/follow.ts'
+import { askOrWait } from '../run/follow-chain.ts'
+import { sleepUntil } from '../run/sleep.ts'
+import { isInteractive } from '../terminal/dialogue.ts'
 import { firstLine, styleFor, widthOf } from '../terminal/terminal.ts'
 import { formatTime } from '../terminal/time.ts'
 import { describeCycle } from './text.ts'
 
 const LOOK_AGAIN_MS = 500
 
-export async function followCycle(ask: AskDaemon, id: string, context: CliContext): Promise<void> {
+export async function followCycle(
+  ask: AskDaemon,
+  id: string,
+  context: CliContext,
+  attachment?: Attachment,
+): Promise<void> {
   const { bold } = styleFor(context.stderr, context.env)
   const look = () => ask((client) => client.getCycle(id))
   const seen = new Set<string>()
@@ -21,14 +30,19 @@ export async function followCycle(ask: AskDaemon, id: string, context: CliContex
     if (run) {
       seen.add(run.id)
       if (!context.json) notify(context, bold(`→ ${run.id}${run.tier === null ? '' : `, tier ${run.tier}`}`))
-      if (await followRun(ask, id, run.id, context)) break
+      const end = await followRun(ask, id, run.id, context, attachment)
+      if (end === 'left') return
+      if (end === 'over') break
       continue
     }
     if (cycle.state === 'ended' || cycle.state === 'skipped') break
     const waits = waitsFor(cycle, new Date())
     if (waits !== said && waits !== '' && !context.json) notify(context, waits)
     said = waits
-    await pause(id, context)
+    const asking = cycle.chain?.runs.findLast(({ escalation }) => escalation?.decision === 'ask')?.escalation
+    if (asking && isInteractive(context)) await askOrWait(ask, asking, context, attachment)
+    else await pause(id, context, attachment)
+    if (attachment?.left.aborted) return
   }
   const cycle = await look()
   await tellEnd(cycle, context)
@@ -39,8 +53,14 @@ export async function followCycle(ask: AskDaemon, id: string, context: CliContex
 export const isWell = ({ outcome, status }: Pick<CycleDetail, 'outcome' | 'status'>) =>
   outcome === 'completed' && (status === 'healthy' || status === 'fixed')
 
-/** Returns whether there is nothing more to follow: the user interrupted it, or the run waits for a person. */
-async function followRun(ask: AskDaemon, id: string, runId: string, context: CliContext): Promise<boolean> {
+/** `over`: there is nothing more to follow, because the user interrupted it or the run waits for a person. */
+async function followRun(
+  ask: AskDaemon,
+  id: string,
+  runId: string,
+  context: CliContext,
+  attachment: Attachment | undefined,
+): Promise<'ended' | 'over' | 'left'> {
   const followed = {
     runId,
     noun: 'cycle',
@@ -48,13 +68,15 @@ async function followRun(ask: AskDaemon, id: string, runId: string, context: Cli
     command: `reprise watch cycle ${id}`,
   } as const
   const client = await ask(async (current) => current)
-  const { settled, interrupted } = await followToEnd(client, followed, context, {
+  const { settled, interrupted, left } = await followToEnd(client, followed, context, {
     leave: () => process.exit(EXIT.interrupted),
     announceResume: true,
+    attachment,
   })
+  if (left) return 'left'
   if (interrupted) context.exitCode = EXIT.interrupted
   else if (settled.paused) context.exitCode = EXIT.failed
-  return interrupted || settled.paused
+  return interrupted || settled.paused ? 'over' : 'ended'
 }
 
 /** What a cycle without a running run waits for; empty if for nothing. */
@@ -72,14 +94,15 @@ export function waitsFor(cycle: CycleDetail, now: Date): string {
 }
 
 /** Waits a moment. Ctrl-C only ends this command: no run is active that it could cancel. */
-async function pause(id: string, context: CliContext): Promise<void> {
+async function pause(id: string, context: CliContext, attachment: Attachment | undefined): Promise<void> {
+  if (attachment) return sleepUntil(LOOK_AGAIN_MS, attachment.left)
   const before = context.interrupt
   context.interrupt = () => {
     notify(context, `The cycle continues in the background. Cancel it with: reprise watch cancel ${id}`)
     process.exit(EXIT.interrupted)
   }
   try {
-    await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
+    await sleepUntil(LOOK_AGAIN_MS)
   } finally {
     context.interrupt = before
   }
@@ -91,8 +114,9 @@ async function tellEnd(cycle: CycleDetail, context: CliContext): Promise<void> {
   const words = styleFor(context.stdout, context.env)
   const style = styleFor(context.stderr, context.env)
   const now = new Date()
-  const signals = cycle.chain?.runs.map((run) => run.escalation?.recommendation.signal) ?? []
-  const signal = signals.findLast((one) => one != null)
-  for (const line of signal ? reportLines(signal) : []) await printLine(context, words.safe(line))
+  const reporting = cycle.chain?.runs.findLast((run) => run.escalation?.recommendation.signal != null)
+  const signal = reporting?.escalation?.recommendation.signal
+  for (const line of signal ? reportLines(signal, reporting?.dryRun) : [])
+    await printLine(context, words.safe(line))
   for (const line of describeCycle(cycle, style, widthOf(context.stderr), now)) notify(context, line)
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CreateWatch, Memory, NotifyFrom, Overlap } from '../../contract/watch.ts'
 import { amount, between, duration, durationBetween, tierNumber } from '../base/arguments.ts'
+import { idArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
 
 export interface WatchOptions {
@@ -153,9 +154,5 @@ export function newName(text: string): string {
   return text
 }
 
-/** Checks the form of a name or id before the daemon is asked or started. */
-export function watchArgument(text: string): string {
-  if (!NAME.test(text) && !/^wch_\w+$/.test(text))
-    throw new InvalidArgumentError('expected the name of a watch, or an id such as wch_01J…')
-  return text
-}
+/** The name or the id of a watch. */
+export const watchArgument = idArgument('wch', { passes: NAME, otherwise: ', or the name of a watch' })

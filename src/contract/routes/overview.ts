@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { page } from '../http.ts'
 import { CostRow, Overview } from '../overview.ts'
+import { REFERABLE } from '../reference.ts'
 import { type FeatureRoutes, json } from './route.ts'
 
 const Instant = z.iso.datetime({ offset: true, error: 'expected a time like 2026-01-31T00:00:00Z' })
@@ -23,6 +24,18 @@ export const overviewRoutes = {
       until: Instant.optional().describe('Of runs that ended before this time.'),
     }),
     responses: { 200: json('The sums, oldest first', page(CostRow)) },
+  },
+  resolveId: {
+    tag: 'system',
+    summary: 'Finds the id that a person means by a part of it, or by `last`',
+    description:
+      'A reference is a whole id, its beginning or its end (at least four characters, with or without the prefix), or `last`. With `kind`, the id of a job stands for its current run, the id of a run for its job, and so on.',
+    params: z.object({ ref: z.string().min(1).max(64) }),
+    query: z.strictObject({ kind: z.enum(REFERABLE).optional().describe('What is expected.') }),
+    responses: {
+      200: json('The id', z.object({ id: z.string(), kind: z.enum(REFERABLE) }).meta({ id: 'Referred' })),
+    },
+    errors: ['not-found'],
   },
   getConfiguration: {
     tag: 'system',

@@ -15,6 +15,7 @@ export const PATHS = {
   listCosts: 'GET /api/costs',
   getConfiguration: 'GET /api/configuration',
   followChanges: 'GET /api/changes',
+  resolveId: 'GET /api/ids/{ref}',
 
   createRun: 'POST /api/runs',
   listRuns: 'GET /api/runs',

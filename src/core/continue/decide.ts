@@ -4,7 +4,8 @@
  * - The agent refused to resume, or the model refused the resumed history (see refused-resume.ts): exactly one further
  *   attempt starts at once. It uses a new session, because the refused one is marked as poisoned by then; a new
  *   session cannot be refused again.
- * - The attempt met a usage limit or an outage: it is not counted as an interruption. The run waits (see core/obstacle)
+ * - The attempt met a usage limit or an outage, or this machine lacked something (`temporary`): it is not counted as an
+ *   interruption. The run waits (see core/obstacle)
  *   and asks for a person only when it has waited too long. Its session is kept.
  * - The attempt was interrupted: another attempt follows after a pause, as long as `maxResumes` allows it.
  *   Interruptions are an agent process that disappeared (killed, crashed, lost with the machine) and a session that
@@ -113,7 +114,12 @@ export function countInterruptions(
   return unattended && !progressed ? 2 : 1
 }
 
-function isInterruption({ name, apiStatus }: Outcome, { unattended }: { unattended: boolean }): boolean {
+function isInterruption(
+  { name, apiStatus, temporary }: Outcome,
+  { unattended }: { unattended: boolean },
+): boolean {
+  // The machine lacked something, which is waited out like an outage.
+  if (temporary) return false
   if (name === 'crashed' || name === 'session-busy') return true
   if (!unattended) return false
   if (name === 'timed-out') return true

@@ -44,13 +44,17 @@ export interface ObstacleWithProbe extends Obstacle {
 /** A limit or outage as the outcome of one attempt describes it. */
 export interface Met {
   kind: ObstacleKind
-  scope: 'account' | 'model'
+  scope: 'account' | 'model' | 'machine'
   message: string
   resetsAt: Date | null
 }
 
-/** null: the attempt did not end because of a limit or an outage. */
-export function metIn({ name, message, scope, resetsAt }: Outcome): Met | null {
+/**
+ * null: the attempt did not end because of a limit or an outage. If this machine lacked something, the run waits as it
+ * would for an outage, but other runs do not wait with it.
+ */
+export function metIn({ name, message, scope, resetsAt, temporary }: Outcome): Met | null {
+  if (temporary) return { kind: 'outage', scope: 'machine', message, resetsAt: null }
   if (name === 'outage') return { kind: 'outage', scope: scope ?? 'account', message, resetsAt: null }
   if (name !== 'rate-limited') return null
   // A limit without a scope is one of an API key, which vendors count per model.

@@ -34,6 +34,30 @@ export const sayPaused = ({ message }: Obstacle, why: string, runId: string, sha
   `paused: ${message}; ${why}. ${shared ? 'It continues when another run reaches the model, and retries about once an hour; ' : 'It retries about once an hour; '}` +
   `\`reprise runs continue ${runId}\` retries now, \`reprise runs cancel ${runId}\` cancels it`
 
-/** Why a run waits behind another one in the same conversation or session. */
-export const sayBehind = (ahead: { id: string; why: string }) =>
-  `waits for run ${ahead.id}, which comes first in the same conversation or session: ${ahead.why}`
+/** A run that another one waits for. */
+interface Ahead {
+  shares: 'lane' | 'place'
+  id: string
+  jobId: string | null
+  state: 'queued' | 'running'
+  why: string | null
+  asks: boolean
+}
+
+/** Why a run waits behind another one, and what would end the wait. */
+export function sayBehind({ shares, id, jobId, state, why, asks }: Ahead): string {
+  const [what, name] = jobId === null ? ['run', id] : ['job', jobId]
+  const where =
+    shares === 'lane'
+      ? 'which comes first in the same conversation or session'
+      : 'which works in the same directory (jobs.perWorkDir)'
+  const then = asks
+    ? `; its agent waits for your answer: \`reprise attach ${name}\``
+    : state === 'queued' && why !== null
+      ? `: ${why}`
+      : `; \`reprise attach ${name}\` shows it`
+  return `waits for ${what} ${name}, ${where}${then}`
+}
+
+export const sayNoFreeSlot = (running: number, concurrency: number) =>
+  `waits for a free slot: ${running} runs are at work (run.concurrency: ${concurrency})`

@@ -37,7 +37,7 @@ export class DeltaStream {
   push(piece: string): string {
     const unseen = this.#held + piece
     // Fast path: most text is prose.
-    if (!this.#inKey && !this.#checksPlainWords && unseen.length <= MAX_HELD && isPlain(unseen)) {
+    if (!this.#inKey && !this.#checksPlainWords && unseen.length <= MAX_HELD && this.#isInnocent(unseen)) {
       const cut = afterLastBoundary(unseen, 0)
       const passed = unseen.slice(0, cut)
       this.#remember(this.#before + passed, undefined)
@@ -65,6 +65,11 @@ export class DeltaStream {
     this.#marked = 0
     this.#inKey = false
     return rest
+  }
+
+  /** Whether the text is plain, and nothing announces that it may be a secret nevertheless. */
+  #isInnocent(unseen: string): boolean {
+    return isPlain(unseen) && this.#redactor.findAnnounced(this.#before + unseen) === -1
   }
 
   #cut(text: string, spans: readonly Span[]): number {
@@ -100,6 +105,8 @@ export class DeltaStream {
     const isGrowing = last && last.end >= before.length && before.length - last.start < MAX_CONTEXT
     let from = before.length <= 2 * CONTEXT ? 0 : before.length - CONTEXT
     if (isGrowing) from = Math.min(from, last.start)
+    const announced = this.#redactor.findAnnounced(before)
+    if (announced !== -1) from = Math.min(from, announced)
     this.#before = from === 0 ? before : before.slice(from)
     this.#marked = Math.max(0, this.#marked - from)
   }

@@ -3,11 +3,14 @@
  * symbol or a capital letter inside; a text without such words needs no further check.
  */
 
+import { isZeroWidth } from './zero-width.ts'
+
 /**
  * Tokens contain no white space, quotes or characters outside of ASCII. Languages outside of ASCII may have no spaces
  * between words.
  */
-const isBoundary = (code: number) => code <= 32 || code === 34 || code === 39 || code === 96 || code > 126
+const isBoundary = (code: number) =>
+  code <= 32 || code === 34 || code === 39 || code === 96 || (code > 126 && !isZeroWidth(code))
 
 /** The start of the unfinished word at the end of the text; not before `from`. */
 export function afterLastBoundary(text: string, from: number): number {
@@ -33,7 +36,7 @@ export function isPlain(text: string): boolean {
   let afterLetter = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    const kind = code < 128 ? CLASSES[code] : END
+    const kind = code < 128 ? CLASSES[code] : isZeroWidth(code) ? ODD : END
     if (kind === END) {
       length = 0
       odd = afterLetter = false

@@ -3,11 +3,14 @@
  * Each is replaced by `[redacted]` or `[redacted: kind]`. A text without secrets is returned unchanged; redacting a
  * text twice gives the same result as once.
  */
+
+import { REACH } from './announced.ts'
 import { isSecretField } from './assignment.ts'
 import { mapJsonStrings, type Place } from './json-strings.ts'
 import { findByRule } from './rule.ts'
-import { BUILT_IN, type RuleGroup } from './rules.ts'
+import { ANNOUNCING, BUILT_IN, type RuleGroup } from './rules.ts'
 import { mergeSpans, type Span, withoutSpans } from './spans.ts'
+import { findHidden, ZERO_WIDTH_IN_JSON } from './zero-width.ts'
 
 /** Shorter values would match too much unrelated text. */
 export const MIN_VALUE_CHARS = 6
@@ -47,7 +50,7 @@ export class Redactor {
     this.active = builtIn || patterns.length > 0 || values.length > 0
     // A user's pattern may match anything, so every string is checked. An escaped ASCII character may hide a secret, so
     // such strings are decoded and checked too.
-    const escaped = String.raw`\\u00[2-7]`
+    const escaped = String.raw`\\u00[2-7]|${ZERO_WIDTH_IN_JSON}`
     const more = patterns.length > 0 ? '"' : [...values.map(unescapedPart).map(literal), escaped].join('|')
     this.#hints = this.active ? [...this.#groups.map(({ hint }) => hint), new RegExp(more)] : []
   }
@@ -79,7 +82,25 @@ export class Redactor {
     return false
   }
 
+  /**
+   * Where the words begin, in reach of the end of the text, that may announce a secret of any form; -1 if there are
+   * none.
+   */
+  findAnnounced(text: string): number {
+    if (this.#groups.length === 0) return -1
+    const from = Math.max(0, text.length - REACH)
+    const at = text.slice(from).search(ANNOUNCING)
+    return at === -1 ? -1 : Math.max(0, from + at - LONGEST_PREFIX)
+  }
+
   find(text: string): Span[] {
+    const found = this.#find(text)
+    const hidden = findHidden(text, (seen) => this.#find(seen))
+    const all = hidden.length === 0 ? found : [...found, ...hidden]
+    return all.length === 0 ? all : mergeSpans(text, all)
+  }
+
+  #find(text: string): Span[] {
     const found: Span[] = []
     // The hints require a character before a token.
     const padded = isLetter(text.charCodeAt(0)) ? ` ${text}` : text
@@ -94,9 +115,12 @@ export class Redactor {
         else found.push({ start: match.index, end, kind: '' })
       }
     }
-    return found.length === 0 ? found : mergeSpans(text, found)
+    return found
   }
 }
+
+/** How far before a hint the words begin that it stands for. */
+const LONGEST_PREFIX = 24
 
 const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
 

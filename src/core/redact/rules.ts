@@ -7,6 +7,7 @@
  * (the same few characters at the same place), because then the regular expression engine can skip ahead instead of
  * trying every position.
  */
+import { ANNOUNCED } from './announced.ts'
 import { assignment, isRandom } from './assignment.ts'
 import { privateKey } from './private-key.ts'
 import type { Rule } from './rule.ts'
@@ -101,8 +102,14 @@ const groupOf = (rules: readonly Rule[], rest = ''): RuleGroup => ({
   hint: new RegExp(`(?:${[...new Set(rules.flatMap(({ hints }) => hints))].join('|')})${rest}`),
 })
 
+const announced = groupOf(ANNOUNCED)
+
 export const BUILT_IN: readonly RuleGroup[] = [
   groupOf(DASHED, '[A-Za-z0-9_-]{10}'),
   groupOf(MARKED),
   groupOf([assignment]),
+  announced,
 ]
+
+/** Matches the words that may announce a secret of any form. */
+export const ANNOUNCING = announced.hint

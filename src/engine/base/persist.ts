@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../../contract/errors.ts'
+import { isTemporaryCode } from '../../core/system-error.ts'
 import type { Log } from './log.ts'
 import type { StorageFailures } from './storage-failures.ts'
 
@@ -34,7 +35,7 @@ export async function persist<T>(
       try {
         return await write()
       } catch (error) {
-        if (!isDiskTrouble(error)) throw error
+        if (!isTemporary(error)) throw error
         if (!refused) storageFailures?.begin((error as Error).message)
         refused = true
         log.error({ error: String(error), retryInMs: waitMs }, 'could not store; trying again')
@@ -48,9 +49,7 @@ export async function persist<T>(
   }
 }
 
-const DISK_ERRORS: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EFBIG', 'EMFILE', 'ENFILE']
-
-function isDiskTrouble(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (error instanceof RepriseError) return error.code === 'home-unusable'
-  return DISK_ERRORS.includes((error as { code?: unknown } | null)?.code)
+  return isTemporaryCode((error as { code?: unknown } | null)?.code)
 }

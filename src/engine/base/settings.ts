@@ -23,6 +23,8 @@ export interface EngineSettings {
   killAfterMs: number
   maxOutputBytes: number
   maxLineBytes: number
+  /** New attempts wait while a disk has less free space. 0: never. */
+  minFreeBytes: number
   keep: KeepSettings
   /** Applies to every run: agents may not change anything. */
   dryRun: boolean

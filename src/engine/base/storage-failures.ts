@@ -2,7 +2,6 @@
  * Periods in which the disk refuses writes: a required write fails, or there is no room for the output of agents. That
  * output would be lost unnoticed, because a reader only sees that nothing arrives. Kept in memory, not in the store.
  */
-import { statfsSync } from 'node:fs'
 import type { Clock } from '../../core/clock.ts'
 
 export interface StorageFailure {
@@ -10,16 +9,12 @@ export interface StorageFailure {
   why: string
 }
 
-const LOOK_MS = 500
-
 export class StorageFailures {
   readonly #clock: Clock
   readonly #hasRoom: () => boolean
   #refused = 0
   #current: StorageFailure | null = null
   #newest: StorageFailure | null = null
-  #full = false
-  #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock, hasRoom: () => boolean) {
     this.#clock = clock
@@ -38,8 +33,7 @@ export class StorageFailures {
   }
 
   get current(): StorageFailure | null {
-    this.#look()
-    if (this.#full) this.#open('the disk is full')
+    if (!this.#hasRoom()) this.#open('the disk is full')
     this.#endIfOver()
     return this.#current
   }
@@ -55,24 +49,6 @@ export class StorageFailures {
   }
 
   #endIfOver(): void {
-    if (this.#refused === 0 && !this.#full) this.#current = null
-  }
-
-  #look(): void {
-    const now = this.#clock.monotonicMs()
-    if (now - this.#lookedAt < LOOK_MS) return
-    this.#lookedAt = now
-    this.#full = !this.#hasRoom()
-  }
-}
-
-/** Whether this user can write to the disk: some blocks may be reserved for root. */
-export function hasRoom(path: string): boolean {
-  try {
-    const { bavail, bfree, blocks } = statfsSync(path)
-    // Some file systems report no block counts.
-    return blocks === 0 || (process.getuid?.() === 0 ? bfree : bavail) > 0
-  } catch {
-    return true
+    if (this.#refused === 0 && this.#hasRoom()) this.#current = null
   }
 }

@@ -18,6 +18,8 @@ export interface JobFacts {
   pending: readonly QuestionRecord[]
   /** The meter reading of the running attempt. */
   live: Reading | null
+  /** Why its run is queued; null if it is not, or starts at any moment. */
+  why: string | null
   /** All stored spend that counts against its budget. */
   spends: readonly SpendOfRun[]
   maxResumes: number
@@ -25,7 +27,7 @@ export interface JobFacts {
 }
 
 export function describeJob(facts: JobFacts): Job {
-  const { job, runs, session, pending, live, maxResumes, now } = facts
+  const { job, runs, session, pending, live, maxResumes, why, now } = facts
   const run = runs.find(({ id }) => id === job.runId) ?? runs.at(-1)
   if (!run) throw new Error(`job ${job.id} has no run`)
   const { state } = run
@@ -39,7 +41,7 @@ export function describeJob(facts: JobFacts): Job {
     id: job.id,
     state: job.state,
     attention: isAsking ? 'question' : job.attention,
-    message: state.at === 'settled' ? state.outcome.message : state.at === 'queued' ? state.why : null,
+    message: state.at === 'settled' ? state.outcome.message : why,
     waitingUntil: waitingUntil?.toISOString() ?? null,
     agent: run.agent,
     model: run.model,

@@ -8,6 +8,7 @@ import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { spentBy } from '../accounting/allowance.ts'
 import type { ProgressBus } from '../base/progress.ts'
+import { type WhyQueuedDeps, whyQueued } from '../base/why-queued.ts'
 import type { Mirror } from '../mirror/mirror.ts'
 import { describeAttempt, describeQuestion } from '../path/describe.ts'
 import type { LiveRuns } from '../supervise/live-runs.ts'
@@ -20,7 +21,8 @@ import { requireJob } from './require-job.ts'
 
 export type JobDeps = AdmitJobDeps &
   ContinueDeps &
-  JobFilesDeps & {
+  JobFilesDeps &
+  WhyQueuedDeps & {
     store: Pick<
       Store,
       | 'getRun'
@@ -71,6 +73,7 @@ export function createJobs(deps: JobDeps, hooks: JobHooks): JobEngine {
       session: run?.sessionId ? await store.getSession(run.sessionId) : null,
       pending: run?.state.at === 'running' ? await store.listPending(run.id) : [],
       live: live.get(job.runId)?.read() ?? null,
+      why: run ? await whyQueued(deps, run) : null,
       spends: await store.listSpendOf(job.id),
       maxResumes: settings.resume.maxResumes,
       now: clock.now(),

@@ -86,6 +86,7 @@ async function describe({ store, settings, clock }: TellDeps, job: JobRecord, ru
     session: run.sessionId === null ? null : await store.getSession(run.sessionId),
     pending: [],
     live: null,
+    why: run.state.at === 'queued' ? run.state.why : null,
     spends: await store.listSpendOf(job.id),
     maxResumes: settings.resume.maxResumes,
     now: clock.now(),

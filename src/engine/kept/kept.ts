@@ -27,7 +27,7 @@ import { type EndWaitingDeps, endWaiting } from './end-waiting.ts'
 
 export type KeptDeps = DisturbedDeps &
   EndWaitingDeps & {
-    store: Pick<Store, 'takeOverKept' | 'endKept'>
+    store: Pick<Store, 'findKept' | 'takeOverKept' | 'endKept'>
     agents: Pick<AgentRegistry, 'adapterOf'>
     processes: Pick<
       Processes,
@@ -190,6 +190,9 @@ export class KeptProcesses {
 
   async #end(process: KeptProcess, abruptly: boolean): Promise<void> {
     const { store, processes, agents, persist, clock, settings } = this.#deps
+    // If the answer of the store to a turn was lost, the turn may have the process.
+    const stored = await store.findKept(process.sessionId)
+    if (stored?.id !== process.id || stored.fence !== process.fence) return
     const { spool, agent, binding } = process
     const keeper = process.keeper ?? (await processes.findKeeper(processes.folderOf(spool), spool)) ?? GONE
     const adapter = await agents.adapterOf(agent, binding.runtimeId)

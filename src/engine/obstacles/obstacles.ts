@@ -132,13 +132,15 @@ export class Obstacles {
     const access = met && this.#accessOf(run)
     if (!met || !access) return null
     const now = clock.now()
-    const setUp = met.kind === 'outage' ? await this.findSetUpDoubt(run) : null
+    const isOwn = met.scope === 'machine'
+    const setUp = met.kind === 'outage' && !isOwn ? await this.findSetUpDoubt(run) : null
     const { backoffMs: usual } = settings.jobs
     const backoffMs = setUp === null ? usual : Math.min(usual, SET_UP_BACKOFF_MS)
     // If other requests were answered during this attempt, its failure must not delay other runs.
     const answeredAt = this.#answeredAt.get(keyOf(access))
     const onlyThis =
-      met.kind === 'outage' && met.scope === 'model' && answeredAt && answeredAt > attempt.startedAt
+      isOwn ||
+      (met.kind === 'outage' && met.scope === 'model' && answeredAt && answeredAt > attempt.startedAt)
     const obstacle = onlyThis
       ? null
       : await persist(this.#parts, () =>

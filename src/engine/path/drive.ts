@@ -12,6 +12,7 @@ import type { Pause } from '../../store/obstacles/paused-runs.ts'
 import type { NewAttempt } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { DiskSpace } from '../base/disk-space.ts'
 import type { Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import { readBinding } from '../kept/binding.ts'
@@ -19,9 +20,9 @@ import { readTranscriptBytes } from '../kept/disturbance.ts'
 import type { KeptProcesses } from '../kept/kept.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type MendDeps, mendTranscript } from '../sessions/mend.ts'
-import type { AdoptDeps } from './adopt.ts'
+import { type AdoptDeps, recover } from './adopt.ts'
 import { attend } from './attend.ts'
-import { endQueued, giveUp } from './end-run.ts'
+import { endQueued } from './end-run.ts'
 import type { Prepared } from './prepare.ts'
 import { prepareInformed, type TakeInDeps } from './take-in.ts'
 
@@ -32,6 +33,7 @@ export type DriveDeps = TakeInDeps &
     enforcement: Pick<Enforcement, 'chooseSandbox' | 'arrange'>
     handling: Pick<Handling, 'during'>
     obstacles: Pick<Obstacles, 'pass'>
+    disk: Pick<DiskSpace, 'findShortage'>
     kept: Pick<KeptProcesses, 'take'>
     processes: Pick<Processes, 'prepare' | 'launch' | 'deliver'>
     settings: { kept: Pick<KeptLimits, 'keepMs'> }
@@ -52,7 +54,7 @@ export async function driveRun(deps: DriveDeps, queued: RunRecord): Promise<void
     if (prepared === 'busy') return await waitForSession(deps, run)
     await start(deps, run, prepared, outset.said)
   } catch (error) {
-    await giveUp(deps, run, error)
+    await recover(deps, run, error)
   } finally {
     deps.handling.leave(run.id)
   }
@@ -72,6 +74,8 @@ async function clearTheWay(
     return null
   }
   if (passage.kind === 'settle') return ended(passage.outcome)
+  const shortage = await deps.disk.findShortage(run.workDir)
+  if (shortage !== null) return waitForSpace(deps, run, shortage)
   const allowance = await purpose.readAllowance(run)
   const over = allowance && overBudget(allowance.budget, allowance.before)
   if (over !== null) return ended({ name: 'budget', message: over })
@@ -91,7 +95,7 @@ async function start(
   const { sandbox, note } = await enforcement.chooseSandbox(run, agent)
   const binding = await findBinding(deps, run, prepared, sandbox)
   const waiting = prepared.kept && (await takeWaiting(deps, prepared, binding))
-  const attempt = await store.startAttempt({
+  const starting = store.startAttempt({
     attempt: { ...prepared.attempt, sandbox, binding },
     reuse: waiting?.process ?? null,
     newSession,
@@ -104,6 +108,10 @@ async function start(
       ...[...prepared.notes, said, note].flatMap((text) => (text === null ? [] : [noteOf(text)])),
     ],
   })
+  const attempt = await starting.catch((error: unknown) => {
+    waiting?.done(false)
+    throw error
+  })
   waiting?.done(attempt !== null)
   // The session is in use, or the history has changed meanwhile, so the attempt is prepared again later.
   if (attempt === null) return await waitForSession(deps, run)
@@ -114,6 +122,7 @@ async function start(
   if (waiting && attempt.process) {
     const message = agent.adapter.prompt(attempt.promptId, prepared.planInput.prompt ?? [], attempt)
     await persist(() => processes.deliver(dir, message))
+    deps.temporaryErrors.delete(run.id)
     const { process: keeper } = attempt
     return await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate: null })
   }
@@ -125,6 +134,7 @@ async function start(
     await persist(() => store.addEvents(attempt, warnings.map(noteOf), deps.clock.now()))
   const keeper = await processes.launch({ attemptId: attempt.spool, dir, ...command, env, workDir })
   await persist(() => store.markLaunched(attempt, keeper))
+  deps.temporaryErrors.delete(run.id)
   await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
 }
 
@@ -184,6 +194,15 @@ function startEvent(number: number, attempt: NewAttempt, isKept: boolean): Event
     ...(kind === 'compact' ? { makesRoom: true } : {}),
     ...(sandbox === undefined || sandbox === 'none' ? {} : { sandbox }),
   }
+}
+
+const SPACE_WAIT_MS = 5000
+
+async function waitForSpace(deps: DriveDeps, run: RunRecord, shortage: string): Promise<null> {
+  const until = new Date(deps.clock.now().getTime() + SPACE_WAIT_MS)
+  await deps.persist(() => deps.store.postponeRun(run.id, until, `${shortage}; continues automatically`))
+  deps.bus.publish(run.id)
+  return null
 }
 
 const BUSY_WAIT_MS = 250

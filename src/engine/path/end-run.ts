@@ -116,9 +116,13 @@ export async function leaveToOther(deps: EndRunDeps, run: RunRecord, attempt: At
   })
 }
 
-/** Ends an attempt whose agent was not started because the daemon died before. It does not count as an interruption. */
-export async function withdraw(deps: EndRunDeps, run: RunRecord, attempt: AttemptRecord): Promise<void> {
-  const why = 'Reprise was stopped before the agent was started'
+/** Ends an attempt whose agent was not started, for the reason `why`. It does not count as an interruption. */
+export async function withdraw(
+  deps: EndRunDeps,
+  run: RunRecord,
+  attempt: AttemptRecord,
+  why: string,
+): Promise<void> {
   await endUnseen(deps, run, attempt, {
     outcome: { name: 'crashed', message: why },
     strays: 0,

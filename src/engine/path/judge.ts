@@ -2,6 +2,7 @@
 import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { clearsSession, type ResumeEnd } from '../../core/continue/refused-resume.ts'
+import { namesTemporary } from '../../core/system-error.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import { readLimit } from '../obstacles/met-limit.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
@@ -28,6 +29,8 @@ export function classify(
 ): Outcome {
   const stopCause = attempt.stopCause as StopCause | null
   const outcome = adapter.classify({ stopCause, exitCode, stderr, turnEnd, ...readLimit(events, stopCause) })
+  if (outcome.name === 'crashed' && (stopCause === 'disk-full' || (!stopCause && namesTemporary(stderr))))
+    return { ...outcome, temporary: true }
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),

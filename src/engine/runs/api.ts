@@ -52,6 +52,7 @@ export interface RunEngine {
   /** The processes that wait for a turn. */
   listKept: () => KeptProcessInfo[]
   findStorageFailure: () => Status['cannotStore']
+  describeDisks: () => Status['disks']
   /** The limits and outages that runs wait for, and how much of each account's limits is used. */
   describeObstacles: () => Promise<Pick<Status, 'obstacles' | 'quotas' | 'paused'>>
 

@@ -1,10 +1,10 @@
 /** Implements the public interface of runs. */
 import type { RunId } from '../../contract/ids.ts'
 import type { Run } from '../../contract/run.ts'
-import { sayBehind } from '../../core/obstacle/words.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { ProgressBus } from '../base/progress.ts'
+import { type WhyQueuedDeps, whyQueued } from '../base/why-queued.ts'
 import { describeFollowUp } from '../follow-ups/describe.ts'
 import { type AdmitDeps, admitRun, newRun } from '../path/admit.ts'
 import { describeAttempt, describeEvent, describeRun } from '../path/describe.ts'
@@ -17,7 +17,8 @@ import { alreadySettled, requireRun } from './require-run.ts'
 
 export type RunDeps = AdmitDeps &
   TierRunDeps &
-  CancelDeps & {
+  CancelDeps &
+  DescribeDeps & {
     store: DescribeStore &
       Pick<
         Store,
@@ -34,19 +35,19 @@ export type RunDeps = AdmitDeps &
     live: Pick<LiveRuns, 'get'>
   }
 
-type DescribeStore = Pick<Store, 'getSession' | 'listPending' | 'findWaitingAhead'>
+type DescribeStore = Pick<Store, 'getSession' | 'listPending'>
+type DescribeDeps = WhyQueuedDeps & { store: DescribeStore }
 
 const LISTED_PROMPT_CHARS = 500
 const MAX_FOLLOW_UPS = 1000
 
 /** The public description of a run, including the reason why it waits. */
-export async function describeWhole(store: DescribeStore, run: RunRecord): Promise<Run> {
+export async function describeWhole(deps: DescribeDeps, run: RunRecord): Promise<Run> {
+  const { store } = deps
   const session = run.sessionId === null ? null : await store.getSession(run.sessionId)
   const pending = run.state.at === 'running' ? await store.listPending(run.id) : []
   const described = describeRun(run, session, pending)
-  if (run.state.at !== 'queued' || described.message !== null) return described
-  const ahead = await store.findWaitingAhead(run.id)
-  return ahead ? { ...described, message: sayBehind(ahead) } : described
+  return run.state.at === 'queued' ? { ...described, message: await whyQueued(deps, run) } : described
 }
 
 type Runs = Pick<
@@ -64,7 +65,7 @@ type Runs = Pick<
 
 export function createRuns(deps: RunDeps, hooks: CancelHooks): Runs {
   const { store, clock, bus, live } = deps
-  const describe = (run: RunRecord) => describeWhole(store, run)
+  const describe = (run: RunRecord) => describeWhole(deps, run)
   const show = async (id: RunId) => describe(await requireRun(store, id))
   const requireOpen = async (id: RunId) => {
     const run = await requireRun(store, id)

@@ -1,8 +1,10 @@
 /**
  * Ends the process of an attempt: first a shutdown message that the agent understands, then signals, with a delay each.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Addressee, AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
+import type { LadderInput } from '../../process/ladder.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Log } from '../base/log.ts'
@@ -21,6 +23,8 @@ export interface ProcessEndInput {
   dir: AttemptDir
   keeper: ProcessIdentity
 }
+
+const RETRY_MS = 1000
 
 export class ProcessEnd {
   readonly #deps: ProcessEndDeps
@@ -68,15 +72,30 @@ export class ProcessEnd {
     const { attempt, keeper, adapter, addressee } = this.#in
     const { termAfterMs, killAfterMs } = this.#deps.settings
     const speaks = adapter.farewell(cause, addressee).messages.length > 0
-    this.#ladder ??= this.#deps.processes
-      .end({
-        attemptId: attempt.spool,
-        keeper,
-        farewell: () => this.sayFarewell(cause),
-        farewellMs: speaks ? termAfterMs : 0,
-        termMs: termAfterMs,
-        killMs: killAfterMs,
-      })
-      .then(this.#onGone)
+    this.#ladder ??= this.#endUntilGone({
+      attemptId: attempt.spool,
+      keeper,
+      farewell: () => this.sayFarewell(cause),
+      farewellMs: speaks ? termAfterMs : 0,
+      termMs: termAfterMs,
+      killMs: killAfterMs,
+    })
+  }
+
+  /** Never rejects. If the processes cannot be looked at, because the machine lacks something, it tries again. */
+  async #endUntilGone(input: LadderInput): Promise<void> {
+    const { processes, log } = this.#deps
+    for (;;) {
+      try {
+        await processes.end(input)
+        return this.#onGone()
+      } catch (error) {
+        log.warn(
+          { attempt: input.attemptId, error: String(error) },
+          'could not end the processes; trying again',
+        )
+        await delay(RETRY_MS)
+      }
+    }
   }
 }

@@ -7,7 +7,7 @@ export function overviewHandlers({
   configuration,
 }: Pick<AppOptions, 'engine' | 'configuration'>): Pick<
   Handlers,
-  'getOverview' | 'listCosts' | 'getConfiguration'
+  'getOverview' | 'listCosts' | 'getConfiguration' | 'resolveId'
 > {
   return {
     getOverview: async ({ query: { since } }) =>
@@ -16,6 +16,8 @@ export function overviewHandlers({
       const period = { since: new Date(since), until: until === undefined ? undefined : new Date(until) }
       return respond(200, { items: await engine.listCosts(period), nextCursor: null })
     },
+    resolveId: async ({ params: { ref }, query: { kind } }) =>
+      respond(200, await engine.resolve(ref, kind ?? null)),
     getConfiguration: () => respond(200, configuration ?? { settings: {}, sources: [] }),
   }
 }

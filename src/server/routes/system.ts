@@ -33,6 +33,7 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
         sandbox: await engine.findSandbox(),
         cannotStore: engine.findStorageFailure(),
         kept: engine.listKept(),
+        disks: engine.describeDisks(),
         quarantined: await engine.listQuarantined(),
         ...(await engine.describeObstacles()),
       }),

@@ -1,6 +1,6 @@
 /** Which queued runs may start, and when the next one may. */
 import { type Kysely, sql } from 'kysely'
-import type { RunId } from '../../contract/ids.ts'
+import type { JobId, RunId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunRecord } from './records.ts'
 import { toRun } from './rows.ts'
@@ -64,24 +64,68 @@ export async function listStartable(
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/**
- * The run that a queued one waits for because it comes first in their lane, if that run has a reason for not having
- * begun.
- */
-export async function findWaitingAhead(
-  db: Kysely<Tables>,
-  id: RunId,
-): Promise<{ id: RunId; why: string } | null> {
-  const ahead = await db
-    .selectFrom('runs as r')
-    .innerJoin('runs as o', 'o.lane', 'r.lane')
-    .select(['o.id', 'o.state', 'o.message'])
-    .where('r.id', '=', id)
-    .where('o.state', '<>', 'settled')
-    .whereRef('o.id', '<', 'r.id')
-    .orderBy('o.id')
-    .executeTakeFirst()
-  return ahead?.state === 'queued' && ahead.message !== null ? { id: ahead.id, why: ahead.message } : null
+/** A run that another one waits for. */
+export interface Ahead {
+  /** Whether it comes first in the same conversation or session, or uses the same directory. */
+  shares: 'lane' | 'place'
+  id: RunId
+  jobId: JobId | null
+  state: 'queued' | 'running'
+  /** Why it waits itself. */
+  why: string | null
+  /** Its agent waits for an answer of a person. */
+  asks: boolean
+  /** How many runs use the directory. */
+  users: number
+}
+
+/** The run that a queued one has to wait for: the first of its lane, else the first that uses its directory. */
+export async function findAhead(db: Kysely<Tables>, id: RunId): Promise<Ahead | null> {
+  const run = await db.selectFrom('runs').select(['lane', 'place']).where('id', '=', id).executeTakeFirst()
+  if (!run) return null
+  const others = db
+    .selectFrom('runs')
+    .select(['id', 'job_id', 'state', 'message'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('questions')
+          .select('questions.request_id')
+          .whereRef('questions.run_id', '=', 'runs.id')
+          .where('questions.answer', 'is', null)
+          .where('questions.closed_at', 'is', null),
+      ).as('asks'),
+    )
+    .where('id', '<>', id)
+    .where('state', '<>', 'settled')
+    .orderBy('id')
+  const inLane = await others
+    .where('lane', '=', run.lane)
+    .where((eb) => eb.or([eb('state', '=', 'running'), eb('id', '<', id)]))
+    .limit(1)
+    .execute()
+  const inPlace =
+    run.place === null
+      ? []
+      : await others
+          .where('place', '=', run.place)
+          .where((eb) =>
+            eb.or([
+              eb('state', '=', 'running'),
+              eb.and([eb('holds_place', '=', sql.lit(1)), eb('attempt_count', '>', 0)]),
+            ]),
+          )
+          .execute()
+  const [first] = [...inLane, ...inPlace]
+  if (!first) return null
+  return {
+    shares: inLane.length > 0 ? 'lane' : 'place',
+    id: first.id,
+    jobId: first.job_id,
+    state: first.state === 'running' ? 'running' : 'queued',
+    why: first.message,
+    asks: Boolean(first.asks),
+    users: inPlace.length,
+  }
 }
 
 /** When the next queued run becomes due that is not due yet. */

@@ -33,8 +33,8 @@ export interface RunStore {
   listQuarantined: (since: Date, limit: number) => Promise<RunRecord[]>
   listStartable: (now: Date, limit: number, busy?: startable.Busy) => Promise<RunRecord[]>
   nextDueAt: (now: Date) => Promise<Date | null>
-  /** The run that a queued one waits for in its lane, if that run itself waits and has a reason. */
-  findWaitingAhead: (id: RunId) => Promise<{ id: RunId; why: string } | null>
+  /** The run that a queued one has to wait for; null if it is not another run. */
+  findAhead: (id: RunId) => Promise<startable.Ahead | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   settleQueued: (id: RunId, outcome: Outcome, at: Date, effects?: readonly RunEffect[]) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
@@ -88,7 +88,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     listQuarantined: (since, limit) => runs.listQuarantined(reader, since, limit),
     listStartable: (now, limit, busy) => startable.listStartable(reader, now, limit, busy),
     nextDueAt: (now) => startable.nextDueAt(reader, now),
-    findWaitingAhead: (id) => startable.findWaitingAhead(reader, id),
+    findAhead: (id) => startable.findAhead(reader, id),
     countRuns: () => runs.countRuns(reader),
     settleQueued: (id, outcome, at, effects) =>
       write((tx) => runs.settleQueued(tx, id, outcome, at, effects)),

@@ -71,12 +71,17 @@ class NodeSqliteDriver implements Driver {
   }
 }
 
-/** SQLite's result codes for a disk that is full, read-only or failing, and a file that others keep locked. */
+/**
+ * SQLite's result codes for a disk that is full, read-only or failing, for a file that others keep locked, and for a
+ * machine without memory or descriptors.
+ */
 const UNAVAILABLE: Readonly<Record<number, string>> = {
   5: 'another program keeps the database locked',
+  7: 'there is not enough memory',
   8: 'the database cannot be written (read-only)',
   10: 'the disk failed or a file-size limit was reached',
   13: 'the disk is full',
+  14: 'a file of the database cannot be opened',
 }
 
 function asUnavailable(error: unknown): StorageUnavailable | null {

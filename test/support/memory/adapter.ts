@@ -38,6 +38,7 @@ const STOPPED: Partial<Record<StopCause, Outcome['name']>> = {
   'session-conflict': 'session-busy',
   'rate-limited': 'rate-limited',
   outage: 'outage',
+  'disk-full': 'crashed',
   unauthorized: 'auth',
 }
 

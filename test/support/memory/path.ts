@@ -25,6 +25,9 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
     purposes: { of: () => plain },
     live: new LiveRuns(() => {}),
     storageFailures: { current: null, newest: null },
+    disk: { full: null, findShortage: async () => null },
+    temporaryErrors: new Map(),
+    closing: new AbortController().signal,
     obstacles: {
       pass: async () => ({ kind: 'go' }),
       meet: async () => null,

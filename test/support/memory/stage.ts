@@ -10,6 +10,7 @@ import type { Capabilities } from '../../../src/contract/agent.ts'
 import type { CreateRun } from '../../../src/contract/create-run.ts'
 import type { EventOf, EventType, RunEvent } from '../../../src/contract/events.ts'
 import { RunId } from '../../../src/contract/ids.ts'
+import type { DiskFree } from '../../../src/core/disk.ts'
 import { type Notice, type PlannedNotification, planNotifications } from '../../../src/core/notify/plan.ts'
 import { NOTHING_TO_REDACT } from '../../../src/core/redact/redactor.ts'
 import { SteadyClock } from '../../../src/core/steady-clock.ts'
@@ -58,6 +59,8 @@ export class Stage {
   /** The notifications that are sent of it: there are no targets but webhooks. */
   readonly planned: PlannedNotification[] = []
   readonly logged: string[] = []
+  /** The free space of all disks. */
+  disk: DiskFree = { freeBytes: 2 ** 40, totalBytes: 2 ** 40, freeFiles: null, totalFiles: null }
   readonly #home: string
   readonly #options: StageOptions
   /** Of the present engine. */
@@ -131,6 +134,11 @@ export class Stage {
       processes: this.life.bind(this.processes),
       handling: new Handling(join(home, 'handling')),
       spool: join(home, 'spool'),
+      disks: {
+        paths: [join(home, 'spool')],
+        readFree: async () => this.disk,
+        reserve: { fill: async () => {}, release: () => {} },
+      },
       damaged: join(home, 'damaged'),
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
