@@ -16,6 +16,7 @@ import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { FurtherPurposes } from '../engine/purposes.ts'
+import { AGENT_SESSIONS } from '../engine/queries/stored-session.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openBrokerHost } from '../process/broker/host.ts'
 import { onePerDisk, openReserve, readDiskFree } from '../process/disk-free.ts'
@@ -41,6 +42,7 @@ import { type Holder, lockHome } from './lock.ts'
 import type { EngineLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
 import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
+import { readProject } from './project.ts'
 import { createRedactor } from './redaction.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
@@ -159,6 +161,7 @@ export async function compose({
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       imports: join(home, 'imports'),
+      agentSessions: join(home, AGENT_SESSIONS),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({
@@ -172,6 +175,7 @@ export async function compose({
       protectedPaths: protectedPathsOf([home, asked]),
       hiddenPaths: hiddenPathsOf(home),
       settings: engineSettings(config, readPrompts(config), watches),
+      readProject: async (workDir) => readProject(workDir),
       ...(purposes ? { purposes } : {}),
     })
     closers.push(engine.close)

@@ -26,11 +26,11 @@ import {
   conversationListener,
 } from './conversations/run-effects.ts'
 import { type ConversationStore, createConversationStore } from './conversations/store.ts'
-import { listCosts, listFailures, type Period } from './costs.ts'
 import { followUpListener } from './follow-ups/follow-ups.ts'
 import { createFollowUpStore, type FollowUpStore } from './follow-ups/store.ts'
 import { jobListener } from './jobs/job-state.ts'
 import { createJobStore, type JobStore } from './jobs/store.ts'
+import { listCosts } from './keep/past-costs.ts'
 import type { DatabaseAccess, Shrink } from './keep/shrink.ts'
 import { createKeepStore, type KeepStore } from './keep/store.ts'
 import { type NotificationEffects, notificationEffects } from './notify/run-effects.ts'
@@ -40,11 +40,13 @@ import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
 import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
 import { findIds } from './references.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
+import { type CostPeriod, listFailures } from './runs/costs.ts'
 import type { RunRecord } from './runs/records.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
 import { readStats } from './stats.ts'
 import { type TierEffects, tierEffects } from './tiers/run-effects.ts'
 import { createTierStore, type TierStore } from './tiers/store.ts'
+import { createTrustStore, type TrustStore } from './trust/store.ts'
 import { watchListener } from './watches/cycle-deadlines.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
@@ -64,11 +66,12 @@ export type Store = RunStore &
   AccessStore &
   QueryStore &
   KeepStore &
+  TrustStore &
   FactStore & {
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
     /** Sums over the runs that ended in the period, oldest first. */
-    listCosts: (period: Period) => Promise<CostRow[]>
+    listCosts: (period: CostPeriod) => Promise<CostRow[]>
     /** The ids of this kind that begin or end so, newest first. */
     findIds: (kind: Referable, body: string, limit: number) => Promise<string[]>
     /** Runs that ended since then and did not complete, without cancelled ones; newest first. */
@@ -137,6 +140,7 @@ export function createStore(
     ...createChangeStore(reader, write, changeListeners),
     ...createQueryStore(reader, write),
     ...createKeepStore(reader, group),
+    ...createTrustStore(reader, write),
     shrink: createShrink({
       write: (work) => group.enqueue(work),
       alone: (work) => writer.connection().execute(async () => work()),

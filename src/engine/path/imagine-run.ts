@@ -33,6 +33,7 @@ export function imagineTurn(
     cancelRequested: false,
     decision: null,
     sandbox: null,
+    directorySettings: null,
     attemptCount: 0,
     outdatedAttempts: 0,
     interruptions: 0,
