@@ -1,17 +1,41 @@
-/** The home: the directory with all state of one Reprise. Finds it, creates it, and makes it private to the user. */
+/**
+ * The home: the directory with all state of one Reprise. Finds it, creates it, and makes it private to the user. Files in
+ * it that another user has made, or can change, are an error: Reprise would trust them.
+ */
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { RepriseError } from '../contract/errors.ts'
 import type { Environment } from './environment.ts'
+import { describeFinding, inspectHome, OPEN_TO_OTHERS } from './inspect-home.ts'
 
 /** Absolute path of the home: `REPRISE_HOME`, else `~/.reprise`. Touches nothing. */
 export function resolveHome({ env, cwd }: { env: Environment; cwd: string }): string {
-  const userHome = env.HOME || homedir()
   const asked = env.REPRISE_HOME?.trim()
-  if (!asked) return join(userHome, '.reprise')
-  if (asked === '~' || asked.startsWith('~/')) return join(userHome, asked.slice(1))
+  if (!asked) return join(userHome(env), '.reprise')
+  if (asked === '~' || asked.startsWith('~/')) return join(userHome(env), asked.slice(1))
   return resolve(cwd, asked)
+}
+
+/** An empty HOME counts as not set: the user's home directory is then the one that the system knows. */
+function userHome(env: Environment): string {
+  const known = env.HOME || knownHome()
+  if (known) return known
+  throw new RepriseError(
+    'home-unusable',
+    'HOME is empty, and the system knows no home directory of this user',
+    {
+      hint: 'Set HOME, or REPRISE_HOME to a directory for the state of Reprise.',
+    },
+  )
+}
+
+function knownHome(): string | null {
+  try {
+    return userInfo().homedir
+  } catch {
+    return null
+  }
 }
 
 /**
@@ -31,10 +55,11 @@ export function identifyHome(home: string): string | null {
 export function ensureHome(home: string): string[] {
   try {
     makeDirectory(home)
-    const notes = closeToOthers(home)
+    const notes = makePrivate(home)
     tryWriting(home)
     return notes
   } catch (error) {
+    if (error instanceof RepriseError) throw error
     throw unusable(home, error as NodeJS.ErrnoException)
   }
 }
@@ -52,11 +77,27 @@ function makeDirectory(path: string): void {
   }
 }
 
-function closeToOthers(home: string): string[] {
-  const mode = statSync(home).mode & 0o777
-  if ((mode & 0o077) === 0) return []
-  chmodSync(home, 0o700)
-  return [`${home} was open to other users (mode ${mode.toString(8)}); it is now private (mode 700).`]
+function makePrivate(home: string): string[] {
+  const notes: string[] = []
+  for (const finding of inspectHome(home)) {
+    const described = describeFinding(finding)
+    if (finding.kind === 'open') {
+      chmodSync(finding.path, finding.path === home ? 0o700 : finding.mode & ~OPEN_TO_OTHERS)
+      // What is inside was protected by the home, unless that was open too.
+      if (finding.path === home) {
+        const mode = finding.mode.toString(8)
+        notes.push(`${home} was open to other users (mode ${mode}); it is now private (mode 700).`)
+      }
+    } else if (finding.kind === 'replaceable') {
+      notes.push(`Warning: ${described?.says}. ${described?.hint}`)
+    } else {
+      throw new RepriseError('home-unusable', `Cannot use ${home} as home: ${described?.says}.`, {
+        hint: described?.hint ?? '',
+        details: { home, finding },
+      })
+    }
+  }
+  return notes
 }
 
 /** Writes a byte, because permission bits do not tell whether a disk is read-only or full. */

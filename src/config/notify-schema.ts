@@ -1,4 +1,5 @@
 /** Notification targets by name: a webhook or a command each. */
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { NOTIFY_EVENTS } from '../contract/notification.ts'
 import { setting, text } from './setting.ts'
@@ -55,6 +56,29 @@ const target = z
     if (headers !== undefined) refuse('can only be used with a webhook', ['headers'])
     if (secret !== undefined) refuse('can only be used with a webhook', ['secret'])
   })
+
+/** A host name, an address, or a network such as 10.0.0.0/8. */
+const isHostOrNetwork = (entry: string) => {
+  const [address = '', prefix, ...rest] = entry.split('/')
+  const family = isIP(address)
+  if (rest.length > 0) return false
+  if (family === 0) return prefix === undefined && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(address)
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}
+
+export const webhooks = z.strictObject({
+  allow: setting(
+    z.array(
+      setting(
+        z.string().refine(isHostOrNetwork),
+        'a host name, an address, or a network such as 10.0.0.0/8',
+        'A host, an address or a network.',
+      ),
+    ),
+    'a list of host names, addresses and networks',
+    'Where webhooks may be sent besides public addresses: host names, addresses and networks.',
+  ).prefault([]),
+})
 
 export const notify = setting(
   z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/), target),

@@ -19,6 +19,7 @@ const HOME_ONLY = [
   ['agents', '*', 'env'],
   ['run', 'sandboxKind'],
   ['notify'],
+  ['webhooks'],
   ['tiers'],
   ['broker'],
   ['cooldowns'],

@@ -10,7 +10,7 @@ import { CHANGE_POLICIES } from '../contract/checkpoint.ts'
 import { PERMISSION_MODES } from '../contract/create-run.ts'
 import { DEFAULT_COOLDOWNS, DEFAULT_TIERS } from '../core/rules/defaults.ts'
 import { keep } from './keep-schema.ts'
-import { notify } from './notify-schema.ts'
+import { notify, webhooks } from './notify-schema.ts'
 import { broker, cooldowns, policy, tiers } from './policy-schema.ts'
 import { redact } from './redact-schema.ts'
 import { duration, setting, size, text, wholeNumber } from './setting.ts'
@@ -207,7 +207,7 @@ export function defaultCooldowns() {
   return Object.fromEntries(
     Object.entries(DEFAULT_COOLDOWNS).map(([name, { match, limit, per }]) => [
       name,
-      { match: [...match], limit, per },
+      { match: [...match], limit, per: `${per}ms` },
     ]),
   )
 }
@@ -240,6 +240,7 @@ export const configSchema = z.strictObject({
     'Agents by name. Several names may share an adapter.',
   ).prefault({}),
   notify: notify.prefault({}),
+  webhooks: webhooks.prefault({}),
   watches: watches.prefault({}),
   followUps: followUps.prefault({}),
 })

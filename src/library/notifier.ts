@@ -25,7 +25,7 @@ export function createNotifier(input: {
     log,
     settings: {
       targets: Object.entries(config.notify).map(([name, target]) => toTarget(name, target)),
-      fetch,
+      allowedHosts: config.webhooks.allow,
       userAgent: `reprise/${readVersion()}`,
       env: commonEnvironment(env),
       workDir: home,

@@ -17,7 +17,7 @@ export async function openSimulator(home: string, scenario?: Scenario): Promise<
   const simulator = await startSimulator({ port: readPort(file), ...played }).catch(() =>
     startSimulator({ port: 0, ...played }),
   )
-  writeFileSync(file, `${simulator.port}\n`)
+  writeFileSync(file, `${simulator.port}\n`, { mode: 0o600 })
   return simulator
 }
 

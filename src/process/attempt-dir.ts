@@ -207,7 +207,7 @@ export async function lastWriteOf(dir: AttemptDir): Promise<Date | null> {
 /** Makes sure that the agent is never started. Returns false if its keeper has already started it. */
 export async function revoke(dir: AttemptDir): Promise<boolean> {
   await mkdir(dir.path, { recursive: true, mode: 0o700 })
-  return writeFile(join(dir.path, 'started'), '', { flag: 'wx' }).then(
+  return writeFile(join(dir.path, 'started'), '', { flag: 'wx', mode: 0o600 }).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') return false

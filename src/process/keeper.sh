@@ -30,6 +30,9 @@
 # starting other programs.
 dir=$1
 shift
+# The files in DIR are for this user only; the agent gets the umask that we were started with.
+mask=$(umask)
+umask 077
 # A daemon recognises the keeper of a folder by its open log (keeper-folder.ts). A shell moves its stderr while a command
 # has one of its own; this descriptor never moves.
 exec 9>&2
@@ -119,7 +122,8 @@ feeder=$!
 echo "$feeder" >"$dir/feeder"
 
 # In a subshell, because some shells would redirect, and so move, their own descriptors until the agent has ended.
-(exec "$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err" 9>&-)
+: >>"$dir/err"
+(umask "$mask" && exec "$@" <"$dir/in" >>"$dir/out" 2>>"$dir/err" 9>&-)
 code=$?
 if [ ! -e "$dir/started" ]; then
   sweep

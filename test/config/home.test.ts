@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ensureHome, resolveHome } from '../../src/config/home.ts'
@@ -78,5 +87,76 @@ describe('making it usable', () => {
         hint: expect.stringContaining('Give this user access'),
       }),
     )
+  })
+})
+
+describe('files in it', () => {
+  test('that others could read are closed', () => {
+    const { home } = temporaryDirs()
+    writeFileSync(join(home, 'token'), 'x')
+    mkdirSync(join(home, 'spool'))
+    for (const name of ['token', 'spool']) chmodSync(join(home, name), 0o777)
+    expect(ensureHome(home)).toEqual([])
+    expect([mode(join(home, 'token')), mode(join(home, 'spool'))]).toEqual(['700', '700'])
+  })
+
+  test('may be links to files of the user, not to ones that others can change', () => {
+    const { root, home } = temporaryDirs()
+    const target = join(root, 'dotfiles.yaml')
+    writeFileSync(target, '')
+    chmodSync(target, 0o644)
+    symlinkSync(target, join(home, 'config.yaml'))
+    expect(ensureHome(home)).toEqual([])
+    expect(mode(target)).toBe('644')
+    chmodSync(target, 0o666)
+    expect(() => ensureHome(home)).toThrow(
+      expect.objectContaining({
+        code: 'home-unusable',
+        message: `Cannot use ${home} as home: ${home}/config.yaml is a link to ${target}, which other users can change.`,
+        hint: expect.stringContaining(`chmod go-w ${target}`),
+      }),
+    )
+  })
+
+  test('a directory above in which others can replace the home is named', () => {
+    const { root } = temporaryDirs()
+    const shared = join(root, 'shared')
+    mkdirSync(shared)
+    chmodSync(shared, 0o777)
+    expect(ensureHome(join(shared, 'home'))).toEqual([expect.stringContaining(`they can write to ${shared}`)])
+    // As in /tmp, only the owner of a file can replace it.
+    chmodSync(shared, 0o1777)
+    expect(ensureHome(join(shared, 'home'))).toEqual([])
+  })
+
+  describe.skipIf(process.getuid?.() !== 0)('of another user', () => {
+    const refused = (home: string, path: string) =>
+      expect(() => ensureHome(home)).toThrow(
+        expect.objectContaining({
+          code: 'home-unusable',
+          message: `Cannot use ${home} as home: ${path} belongs to another user (uid 12345).`,
+        }),
+      )
+
+    test('are refused: the home itself, and what is in it', () => {
+      const { home } = temporaryDirs()
+      chownSync(home, 12345, 12345)
+      refused(home, home)
+      chownSync(home, 0, 0)
+      writeFileSync(join(home, 'token'), 'planted')
+      chownSync(join(home, 'token'), 12345, 12345)
+      refused(home, join(home, 'token'))
+    })
+
+    test('are refused below the first level, if the home was open for writing', () => {
+      const { home } = temporaryDirs()
+      mkdirSync(join(home, 'spool', 'a'), { recursive: true })
+      const planted = join(home, 'spool', 'a', 'out')
+      writeFileSync(planted, '')
+      chownSync(planted, 12345, 12345)
+      expect(ensureHome(home)).toEqual([])
+      chmodSync(home, 0o777)
+      refused(home, planted)
+    })
   })
 })

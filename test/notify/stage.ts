@@ -73,7 +73,7 @@ export async function setStage(): Promise<Stage> {
         log: { info: log, warn: log, error: log },
         settings: {
           targets,
-          fetch,
+          allowedHosts: ['127.0.0.0/8'],
           userAgent: 'reprise/1.2.3',
           env: { PATH: process.env.PATH ?? '' },
           workDir: dir,

@@ -41,6 +41,7 @@ it('keeps its context, budget and ending when the daemon is killed while its age
     ],
   })
   const receiver = await startReceiver()
+  await world.configure({ webhooks: { allow: ['127.0.0.1'] } })
   const digest = { topic: 'news', before: 'old news', maxTokens: 1_000_000, webhook: receiver.url }
   Object.assign(world.env, { DIGEST: JSON.stringify(digest), WORK_DIR: world.workDir })
   await start()

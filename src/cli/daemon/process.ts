@@ -41,7 +41,7 @@ export async function startInBackground(
 }
 
 async function launch(context: CliContext, home: string, options: readonly string[]): Promise<Ready> {
-  ensureHome(home)
+  const notes = ensureHome(home)
   const log = openLog(join(home, 'daemon.log'))
   const child = spawn(
     process.execPath,
@@ -56,7 +56,8 @@ async function launch(context: CliContext, home: string, options: readonly strin
   )
   closeSync(log)
   try {
-    return readHandshake(await firstMessage(child, home))
+    const ready = readHandshake(await firstMessage(child, home))
+    return { ...ready, notices: [...new Set([...notes, ...ready.notices])] }
   } finally {
     if (child.connected) child.disconnect()
     child.unref()

@@ -1,6 +1,7 @@
 /** Checks whether the home directory can be used, without changing it. */
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { describeFinding, inspectHome } from '../../config/inspect-home.ts'
 import { formatBytes } from '../terminal/amounts.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 
@@ -39,6 +40,12 @@ async function checkExisting(
       `${home} is not writable for this user`,
       'Give this user access, or set REPRISE_HOME.',
     )
+  }
+  for (const finding of inspectHome(home)) {
+    const described = describeFinding(finding)
+    if (described === null) continue
+    const report = finding.kind === 'replaceable' ? warn : fail
+    return report('home', described.says, described.hint)
   }
   const mode = info.mode & 0o777
   if ((mode & 0o077) !== 0) {

@@ -22,7 +22,7 @@ export async function writeCooldownFile(
   })
   const partial = join(stateDir, `.cooldown-${randomUUID()}.json`)
   try {
-    await writeFile(partial, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o644 })
+    await writeFile(partial, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
     await rename(partial, join(stateDir, 'cooldown.json'))
   } finally {
     await rm(partial, { force: true })

@@ -3,6 +3,7 @@
  * at least once: a notification that was sent but not marked when the daemon died is sent again with the same id. No
  * run waits for a notification or fails because of one. A wake only makes this look sooner.
  */
+import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NotificationId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -20,6 +21,7 @@ import {
   resolveTarget,
   showTarget,
   targetKey,
+  type Webhook,
 } from '../../core/notify/target.ts'
 import { type CommandEnd, runCommand } from '../../process/command.ts'
 import { Dispatcher, type Startable } from '../../queue/dispatcher.ts'
@@ -28,11 +30,13 @@ import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import type { Notifications } from '../base/notifications.ts'
 import { Detached, persist } from '../base/persist.ts'
+import { AllowedHosts } from './addresses.ts'
 import { postWebhook } from './webhook.ts'
 
 export interface NotifySettings {
   targets: readonly NotifyTarget[]
-  fetch: typeof fetch
+  /** Hosts, addresses and networks that webhooks may be sent to besides public addresses. */
+  allowedHosts: readonly string[]
   userAgent: string
   /** For commands: the only part of the daemon's environment that they get, and their work directory. */
   env: Readonly<Record<string, string>>
@@ -60,6 +64,7 @@ const ERROR_PAUSE_MS = 1000
 
 export class Notifier implements Notifications {
   readonly #parts: NotifierParts
+  readonly #allowed: AllowedHosts
   readonly #closing = new AbortController()
   readonly #sending = new Set<Promise<void>>()
   /** Results that could not be stored yet. These notifications must not be sent again. */
@@ -68,6 +73,7 @@ export class Notifier implements Notifications {
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
+    this.#allowed = new AllowedHosts(parts.settings.allowedHosts)
     const { store, clock, log } = parts
     this.#dispatcher = new Dispatcher<NotificationRecord & Startable>({
       clock,
@@ -139,24 +145,21 @@ export class Notifier implements Notifications {
 
   /** Returns null if the delivery was aborted because the daemon is closing. */
   async #send(notification: NotificationRecord): Promise<TryResult | null> {
-    const {
-      targets,
-      fetch,
-      userAgent,
-      webhookTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS,
-    } = this.#parts.settings
+    const { targets, userAgent, webhookTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS } = this.#parts.settings
     const how = resolveTarget(notification.target, targets)
     if (how === null) {
       return { kind: 'refused', reason: `${showTarget(notification.target)} is no longer configured` }
     }
     if (how.kind === 'command') return this.#run(notification, how)
     const { id, event } = notification
-    return postWebhook(
-      { fetch, userAgent, timeoutMs },
-      how,
-      { id, event, body: composeBody(notification) },
-      this.#closing.signal,
-    )
+    const parts = {
+      userAgent,
+      timeoutMs,
+      allowed: this.#allowed,
+      configuredHost: configuredHost(notification, how),
+    }
+    const message = { id, event, body: composeBody(notification) }
+    return postWebhook(parts, how, message, this.#closing.signal)
   }
 
   async #run(notification: NotificationRecord, { command }: Command): Promise<TryResult | null> {
@@ -192,6 +195,15 @@ export class Notifier implements Notifications {
       log.info({ ...fields, reason: result.reason, retryAt: notBefore }, 'a notification was not accepted')
     } else log.warn({ ...fields, reason: result.reason }, 'gave up a notification')
   }
+}
+
+/**
+ * A target of the configuration may name an address or `localhost` itself. Any other name may be resolved to something
+ * that the person who wrote it did not mean, and the webhook of a job or a watch comes from a request.
+ */
+function configuredHost({ target }: NotificationRecord, { url }: Webhook): string | undefined {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  return 'name' in target && (isIP(host) !== 0 || host === 'localhost') ? host : undefined
 }
 
 /** The error message is left out, because it may contain an address. */

@@ -2,9 +2,10 @@
 import { createHmac } from 'node:crypto'
 import type { TryResult } from '../../core/notify/retry.ts'
 import type { Webhook } from '../../core/notify/target.ts'
+import { ForbiddenAddress } from './addresses.ts'
+import { type PostOptions, post } from './post.ts'
 
-export interface WebhookParts {
-  fetch: typeof fetch
+export interface WebhookParts extends PostOptions {
   userAgent: string
   timeoutMs: number
 }
@@ -17,7 +18,7 @@ export interface WebhookMessage {
 
 /** Returns null if the request was aborted before its result was known. */
 export async function postWebhook(
-  { fetch, userAgent, timeoutMs }: WebhookParts,
+  { userAgent, timeoutMs, ...options }: WebhookParts,
   hook: Webhook,
   { id, event, body }: WebhookMessage,
   abort: AbortSignal,
@@ -26,8 +27,8 @@ export async function postWebhook(
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), timeoutMs)
   try {
-    const response = await fetch(url, {
-      method: 'POST',
+    const sent = {
+      url,
       body,
       headers: {
         ...authorization,
@@ -38,14 +39,12 @@ export async function postWebhook(
         'x-reprise-delivery': id,
         ...(hook.secret === null ? {} : { 'x-reprise-signature': sign(body, hook.secret) }),
       },
-      // A redirect would send the body and the headers to an address that was not configured.
-      redirect: 'manual',
       signal: AbortSignal.any([late.signal, abort]),
-    })
-    response.body?.cancel().catch(() => {})
-    return judge(response.status)
+    }
+    return judge(await post(sent, options))
   } catch (error) {
     if (abort.aborted) return null
+    if (error instanceof ForbiddenAddress) return { kind: 'refused', reason: error.message }
     if (late.signal.aborted) return { kind: 'failed', reason: `no answer within ${timeoutMs / 1000} s` }
     return { kind: 'failed', reason: explain(error) }
   } finally {
@@ -68,7 +67,7 @@ function sign(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** `fetch` rejects addresses that contain a password, and its error message would repeat the password. */
+/** The password becomes a header, so that no error message can repeat it. */
 function splitCredentials(address: string): { url: string; authorization: Record<string, string> } {
   const url = new URL(address)
   const { username, password } = url
@@ -91,10 +90,9 @@ function decode(text: string): string {
   }
 }
 
-/**
- * Uses the cause, which names at most host and port. The message of `fetch` itself may repeat the address or a header.
- */
+/** The message names at most host and port. If several addresses were tried, the first one's error is used. */
 function explain(error: unknown): string {
-  const { cause } = error as { cause?: { code?: string; message?: string } }
-  return cause?.message || cause?.code || 'could not be sent'
+  const { errors: [first] = [error] } = error as { errors?: unknown[] }
+  const { message, code } = first as { message?: string; code?: string }
+  return message || code || 'could not be sent'
 }
