@@ -4,7 +4,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../simulator/request-record.ts'
 import type { Simulator } from '../../simulator/server.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
-import { readScenario } from '../base/scenario-file.ts'
+import { readScenario } from '../daemon/scenario-file.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 
 const EXAMPLES = `

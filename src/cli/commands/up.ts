@@ -4,10 +4,10 @@ import type { Command } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
-import { readScenario } from '../base/scenario-file.ts'
 import { usageError } from '../base/usage-error.ts'
 import { type Ready, tellFailed, tellReady } from '../daemon/handshake.ts'
 import { findDaemon, homeOf } from '../daemon/link.ts'
+import { readScenario } from '../daemon/scenario-file.ts'
 
 const EXAMPLES = `
 Examples:

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { RepriseError } from '../../contract/errors.ts'
 import type { Scenario } from '../../simulator/scenario-types.ts'
-import type { CliContext } from './context.ts'
+import type { CliContext } from '../base/context.ts'
 
 export async function readScenario(file: string, { cwd }: Pick<CliContext, 'cwd'>): Promise<Scenario> {
   const { loadScenario } = await import('../../simulator/scenario.ts')
