@@ -11,20 +11,22 @@
 const mayImport = {
   // What crosses a boundary. Depends on nothing of ours.
   contract: [],
+  // Opens files that others can write. Depends on nothing of ours, so that everything that reads a file may use it.
+  files: [],
   // Pure decisions, in terms of the contract.
   core: ['contract'],
   // Four siblings that do the I/O. They do not know each other; the engine brings them together.
-  agents: ['contract', 'core'],
-  process: ['contract', 'core'],
+  agents: ['contract', 'core', 'files'],
+  process: ['contract', 'core', 'files'],
   store: ['contract', 'core'],
   queue: ['contract', 'core'],
   // Drives the one path.
-  engine: ['contract', 'core', 'agents', 'process', 'store', 'queue'],
+  engine: ['contract', 'core', 'files', 'agents', 'process', 'store', 'queue'],
   // Shows the engine over HTTP. Never reaches around it to the store or the processes.
   server: ['contract', 'core', 'engine'],
   // Settings: read by the daemon and the CLI, which hand plain values to everything else. Of core it uses what says
   // whether a setting can be understood, such as a command pattern.
-  config: ['contract', 'core'],
+  config: ['contract', 'core', 'files'],
   // A stand-in for the vendors, so it may know nothing of the product but the contract.
   simulator: ['contract'],
   // Speaks HTTP to the server and knows it only by the contract.
@@ -35,6 +37,7 @@ const mayImport = {
   library: [
     'contract',
     'core',
+    'files',
     'agents',
     'process',
     'store',

@@ -118,6 +118,7 @@ async function prepareBare(world: World, { command }: StandIn): Promise<(workDir
       extraArgs: [],
       gated: false,
       tier: null,
+      directory: { workDir: workDir, applies: false, instructions: null },
     })
     const [input, output] = [join(workDir, 'in'), join(workDir, 'out')]
     writeFileSync(input, plan.input.map(({ line }) => `${line}\n`).join(''))

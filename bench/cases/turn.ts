@@ -90,6 +90,7 @@ async function bareTurn(world: World, runtime: Probe, env: Env): Promise<void> {
     extraArgs: [],
     gated: false,
     tier: null,
+    directory: { workDir: world.workDir, applies: false, instructions: null },
   })
   const child = spawn(claudePath(), plan.args, { cwd: world.workDir, env, stdio: ['pipe', 'pipe', 'ignore'] })
   const exited = once(child, 'exit')

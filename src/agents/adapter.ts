@@ -14,6 +14,7 @@ import type { ToolDescription } from '../contract/tool.ts'
 import type { Pricing } from '../core/cost/pricing.ts'
 import type { ResumeDecision } from '../core/resume/decide.ts'
 import type { SchedulingCall } from '../core/schedule/call.ts'
+import type { DirectoryContent, DirectoryPlan } from './directory-content.ts'
 import type { EncloseInput, Enclosure } from './enclosure.ts'
 import type { ExistingSessions } from './existing-sessions.ts'
 import type { Message, OutputReader, ProtocolSeed } from './protocol.ts'
@@ -70,6 +71,8 @@ export interface PlanInput {
   maxTurns: number | null
   maxBudgetUsd: number | null
   extraArgs: readonly string[]
+  /** What the content of the work directory may do. */
+  directory: DirectoryPlan
   /** Set only for runs at a tier. */
   tier: TierPlan | null
   /** Set only for queries of a program that embeds Reprise. */
@@ -188,6 +191,13 @@ export interface AgentAdapter {
   hasCredentials: (env: Env) => Promise<boolean>
   /** Identifies the account that is used, and its address. Two agents with the same account share its limits. */
   account: (env: Env) => Account
+  /**
+   * What the agent would obey in a work directory: files that make it start programs or skip questions. Absent: the agent obeys nothing
+   * there.
+   */
+  readDirectory?: (workDir: string, env: Env) => Promise<DirectoryContent>
+  /** Texts for the model that the agent does not read by itself while the content of the work directory must not apply. */
+  readInstructions?: (workDir: string, env: Env) => Promise<string | null>
   plan: (input: PlanInput) => Plan
   /** A further message to a kept process. */
   prompt: (promptId: string, texts: readonly string[], to: Addressee) => Message

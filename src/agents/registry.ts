@@ -59,6 +59,10 @@ export class AgentRegistry {
     this.#fallbackDirs = fallbackDirs
   }
 
+  all(): ConfiguredAgent[] {
+    return [...this.#agents.values()]
+  }
+
   names(): string[] {
     return [...this.#agents.keys()]
   }

@@ -108,6 +108,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'list, create, revoke and replace tokens and sign-ins',
     load: () => import('./commands/token.ts'),
   },
+  {
+    name: 'trust',
+    summary: 'decide whether the settings of a directory may apply',
+    load: () => import('./commands/trust.ts'),
+  },
   { name: 'init', summary: 'write an example configuration', load: () => import('./commands/init.ts') },
   {
     name: 'simulate',

@@ -27,6 +27,7 @@ import {
 } from './request.ts'
 import { type StreamCalls, streamCalls } from './streams.ts'
 import { type TransferCalls, transferCalls } from './transfers.ts'
+import { type TrustCalls, trustCalls } from './trust.ts'
 import { type WatchCalls, watchCalls } from './watches.ts'
 
 export interface ClientOptions extends Endpoint {
@@ -42,7 +43,8 @@ export interface Client
     WatchCalls,
     StreamCalls,
     AccessCalls,
-    TransferCalls {
+    TransferCalls,
+    TrustCalls {
   health: (options?: { signal?: AbortSignal }) => Promise<Health>
   status: () => Promise<Status>
   shutdown: () => Promise<{ pid: number }>
@@ -128,6 +130,7 @@ export function createCalls({ request, open, streams }: Connection): Client {
     ...watchCalls(request),
     ...accessCalls(request),
     ...transferCalls({ request, open }),
+    ...trustCalls(request),
     health: (options) => request('getHealth', {}, { signal: options?.signal }),
     status: () => request('getStatus'),
     shutdown: () => request('shutDown'),

@@ -1,6 +1,6 @@
 /**
- * Loads the configuration: config.yaml of the home, overridden by ./reprise.yaml, overridden by the environment,
- * overridden by what a program that embeds Reprise sets.
+ * Loads the configuration: config.yaml of the home, overridden by the environment, overridden by what a program that
+ * embeds Reprise sets. The files of work directories (project.ts) are not part of it.
  * If any source is invalid, one `config-invalid` error lists all problems of all sources.
  */
 import { join } from 'node:path'
@@ -12,7 +12,6 @@ import type { Environment } from './environment.ts'
 import { readEnvironmentSource } from './environment-source.ts'
 import { tierEntries } from './policy-schema.ts'
 import { type ConfigProblem, configError } from './problem.ts'
-import { checkProjectLimits } from './project-limits.ts'
 import { type Config, configSchema, defaultCooldowns, defaultTiers } from './schema.ts'
 import type { Source } from './source.ts'
 import { readWatches } from './watches.ts'
@@ -39,7 +38,6 @@ export function loadConfig({
   /** Settings of a program, in the form of config.yaml. */
   settings?: unknown
 }): LoadedConfig {
-  const homeFile = join(home, 'config.yaml')
   const problems: ConfigProblem[] = []
   const accept = (read: Source | ConfigProblem[] | undefined): Source[] => {
     const found = Array.isArray(read) ? read : read ? checkSource(read) : []
@@ -47,21 +45,13 @@ export function loadConfig({
     return found.length > 0 || !read || Array.isArray(read) ? [] : [read]
   }
 
-  const user = accept(readYamlSource(homeFile))
-  const project = accept(readYamlSource(join(cwd, 'reprise.yaml')))
+  const user = accept(readYamlSource(join(home, 'config.yaml')))
   const environment = accept(readEnvironmentSource(env))
   const program = accept(settings === undefined ? undefined : programSource(settings, cwd))
 
-  const withoutProject = overlay(user)
-  for (const source of project) problems.push(...checkProjectLimits(source, withoutProject, homeFile))
   if (problems.length > 0) throw configError(problems)
 
-  const sources = [
-    ...user,
-    ...project.map((source) => addingToPolicy(source, withoutProject)),
-    ...environment,
-    ...program,
-  ]
+  const sources = [...user, ...environment, ...program]
   const config = overlay(sources)
   const { watches, problems: unfit } = readWatches(config, sources)
   const contradictions = [...checkAgents(config, sources), ...checkPolicy(config, sources), ...unfit]
@@ -70,17 +60,6 @@ export function loadConfig({
     if (tier.promptFile !== undefined) tier.promptFile = promptPath(number, tier.promptFile, sources)
   }
   return { config, watches, sources: sources.filter(isUsed).map(({ name }) => name) }
-}
-
-/** The policy of a directory is added to that of the home; it does not replace it. */
-function addingToPolicy(source: Source, { policy }: Config): Source {
-  const { policy: own, ...rest } = source.value as { policy?: Partial<Config['policy']> }
-  if (!own) return source
-  const added = Object.entries(own).map(([key, list]) => [
-    key,
-    [...policy[key as keyof Config['policy']], ...list],
-  ])
-  return { ...source, value: { ...rest, policy: Object.fromEntries(added) } }
 }
 
 /** The name is that of a file, because paths in settings are relative to the file that sets them. */

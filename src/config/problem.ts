@@ -33,7 +33,7 @@ export function configError(problems: readonly ConfigProblem[]): RepriseError {
   )
 }
 
-function showProblem({ source, line, column, key, message }: ConfigProblem): string {
+export function showProblem({ source, line, column, key, message }: ConfigProblem): string {
   const place = line === undefined ? source : `${source}:${line}:${column ?? 1}`
   return key ? `${place} ${key}: ${message}` : `${place} ${message}`
 }

@@ -1,15 +1,17 @@
 /** Reads a settings file. A missing file is not a problem; one that cannot be read or parsed is. */
-import { readFileSync, statSync } from 'node:fs'
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { examineUntrustedSync } from '../files/untrusted.ts'
 import type { ConfigProblem, SettingPath } from './problem.ts'
 import type { Place, Source } from './source.ts'
 
 const LARGEST_BYTES = 1024 * 1024
 
 export function readYamlSource(file: string): Source | ConfigProblem[] | undefined {
-  const text = readText(file)
-  if (typeof text !== 'string') return text
+  const text = readSettingsFile(file)
+  return typeof text === 'string' ? parseYamlSource(file, text) : text
+}
 
+export function parseYamlSource(file: string, text: string): Source | ConfigProblem[] {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const at = (offset: number): Place => {
@@ -32,19 +34,12 @@ export function readYamlSource(file: string): Source | ConfigProblem[] | undefin
   }
 }
 
-function readText(file: string): string | ConfigProblem[] | undefined {
-  const problem = (message: string): ConfigProblem[] => [{ source: file, key: '', message }]
-  try {
-    const stats = statSync(file, { throwIfNoEntry: false })
-    if (!stats) return undefined
-    // Reading a pipe or a device might never end.
-    if (!stats.isFile()) return problem('is not a file')
-    if (stats.size > LARGEST_BYTES) return problem(`is larger than ${LARGEST_BYTES} bytes`)
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    return code === 'ENOTDIR' ? undefined : problem(`cannot be read: ${message}`)
-  }
+/** undefined: there is no such file. */
+export function readSettingsFile(file: string): string | ConfigProblem[] | undefined {
+  const read = examineUntrustedSync(file, { maxBytes: LARGEST_BYTES, followLink: true })
+  if (read.kind === 'file') return read.bytes.toString('utf8')
+  if (read.kind === 'missing') return undefined
+  return [{ source: file, key: '', message: read.kind === 'folder' ? 'is not a file' : read.why }]
 }
 
 /** A key without a value counts as not set, so that a section whose lines are all commented out is valid. */

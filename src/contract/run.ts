@@ -9,6 +9,7 @@ import { LeftOut } from './left-out.ts'
 import { Outcome, OutcomeName, Usage } from './outcome.ts'
 import { PendingQuestion } from './question.ts'
 import { SANDBOXES } from './sandbox.ts'
+import { DIRECTORY_SETTINGS } from './trust.ts'
 
 export const FRESH_REASONS = [
   'first-run',
@@ -107,6 +108,12 @@ export const Run = z
       .nullable()
       .describe(
         'What holds the processes of the last attempt. `none` at a tier: its rules are advisory. null: not started.',
+      ),
+    directorySettings: z
+      .enum(DIRECTORY_SETTINGS)
+      .nullable()
+      .describe(
+        'Whether the hooks, servers, permissions and other settings of the work directory apply in the last attempt. `none`: there are none. `ignored`: nobody has trusted them, or the run never uses them. null: not started.',
       ),
     refusals: z
       .number()

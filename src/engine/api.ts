@@ -9,6 +9,7 @@ import type { OverviewEngine } from './overview/api.ts'
 import type { ReferenceEngine } from './references/api.ts'
 import type { RunEngine } from './runs/api.ts'
 import type { TransferEngine } from './transfer/api.ts'
+import type { TrustEngine } from './trust/api.ts'
 import type { WatchEngine } from './watches/api.ts'
 
 export type { Access, Caller, Changes }
@@ -22,4 +23,5 @@ export interface Engine
     FollowUpEngine,
     OverviewEngine,
     ReferenceEngine,
-    TransferEngine {}
+    TransferEngine,
+    TrustEngine {}

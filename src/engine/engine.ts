@@ -1,5 +1,4 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
-import { rm } from 'node:fs/promises'
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -46,6 +45,7 @@ import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
 import { createReferences } from './references/references.ts'
+import { endAll } from './runs/end-all.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -57,6 +57,9 @@ import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
 import { createTransfers } from './transfer/api.ts'
+import { recoverPlacements } from './transfer/placements.ts'
+import type { ProjectFile } from './trust/project.ts'
+import { Trust } from './trust/trust.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -93,6 +96,8 @@ export interface EngineInput {
   archive: string
   /** The directory in which imported sessions are received and verified. */
   imports: string
+  /** The directory with one folder per session of the provider. */
+  agentSessions: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
   /** The sandbox of this machine. */
@@ -108,6 +113,8 @@ export interface EngineInput {
   /** Paths that no agent at a tier may read, besides credentials and sockets. */
   hiddenPaths: readonly string[]
   settings: EngineSettings
+  /** Reads Reprise's own settings in a work directory. null: there are none. */
+  readProject: (workDir: string) => Promise<ProjectFile | null>
   purposes?: FurtherPurposes
 }
 
@@ -139,6 +146,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     closing: closing.signal,
     obstacles: new Obstacles({ ...given, closing: closing.signal, storageFailures }, wakeDispatcher),
     checkpoints: new Checkpoints(given),
+    trust: new Trust(given),
     mirrors: new Mirror(given),
     cooldowns: new Cooldowns(
       { ...given, closing: closing.signal, storageFailures },
@@ -205,19 +213,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     bus.publish(id)
   }
   let stopCleanUp = () => {}
-  /** Repeats, because a run may have been added between two looks. */
-  const endRunning = async () => {
-    while (driving.size > 0) {
-      const work = [...driving.keys()]
-      await Promise.allSettled([...new Set(driving.values())].map((id) => runs.cancel(id)))
-      await Promise.allSettled(work)
-    }
-  }
   const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
     stopCleanUp()
     const quiet = [timetable.close()]
     await dispatcher.close()
-    if (!leaveRunning) await endRunning()
+    if (!leaveRunning) await endAll({ ...deps, driving, cancel: runs.cancel })
     quiet.push(approvals.close(), timekeeping.close())
     await notifications.close()
     base.live.detachAll()
@@ -243,6 +243,10 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...jobs,
     ...createSessions(deps, { describeFollowUp }),
     ...createTransfers(deps),
+    inspectTrust: base.trust.inspectTrust,
+    listTrust: base.trust.listTrust,
+    decideTrust: base.trust.decideTrust,
+    revokeTrust: base.trust.revokeTrust,
     deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
@@ -269,8 +273,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     open: async () => {
       await timekeeping.open()
       await disk.open()
-      // A daemon that died while it received a session left these files.
-      await rm(given.imports, { recursive: true, force: true })
+      await recoverPlacements(deps)
+      await store.forgetStaged()
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)

@@ -16,6 +16,7 @@ import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { FurtherPurposes } from '../engine/purposes.ts'
+import { AGENT_SESSIONS } from '../engine/queries/stored-session.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openBrokerHost } from '../process/broker/host.ts'
 import { onePerDisk, openReserve, readDiskFree } from '../process/disk-free.ts'
@@ -42,7 +43,9 @@ import { type Holder, lockHome } from './lock.ts'
 import type { EngineLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
 import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
+import { readProject } from './project.ts'
 import { createRedactor } from './redaction.ts'
+import { openSealer } from './sealer.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
 import { startReadingThread } from './start-reading-thread.ts'
@@ -117,8 +120,10 @@ export async function compose({
     const store = await openSqliteStore(databasePath(config, home), machine.now(), {
       redactor,
       now: () => machine.now(),
+      sealer: openSealer(home),
     })
     closers.push(store.close)
+    await store.sealSecrets()
     if (config.store.url !== undefined) await claimDatabase(store, home)
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
     for (const dir of [spool, stateDir]) mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -165,6 +170,7 @@ export async function compose({
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       imports: join(home, 'imports'),
+      agentSessions: join(home, AGENT_SESSIONS),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({
@@ -178,6 +184,7 @@ export async function compose({
       protectedPaths: protectedPathsOf([home, asked]),
       hiddenPaths: hiddenPathsOf(home),
       settings: engineSettings(config, readPrompts(config), watches),
+      readProject: async (workDir) => readProject(workDir),
       ...(purposes ? { purposes } : {}),
     })
     closers.push(engine.close)

@@ -14,6 +14,7 @@ import { runHandlers } from './routes/runs.ts'
 import { sessionHandlers } from './routes/sessions.ts'
 import { systemHandlers } from './routes/system.ts'
 import { transferHandlers } from './routes/transfers.ts'
+import { trustHandlers } from './routes/trust.ts'
 import { watchHandlers } from './routes/watches.ts'
 
 export function createHandlers(options: AppOptions, streams: StreamOptions): Handlers {
@@ -32,5 +33,6 @@ export function createHandlers(options: AppOptions, streams: StreamOptions): Han
     ...overviewHandlers(options),
     ...accessHandlers(options),
     ...transferHandlers(engine),
+    ...trustHandlers(engine),
   }
 }

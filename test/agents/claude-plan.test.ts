@@ -30,6 +30,7 @@ const input = (change: Partial<PlanInput> = {}): PlanInput => ({
   extraArgs: [],
   gated: false,
   tier: null,
+  directory: { workDir: '/work', applies: true, instructions: null },
   ...change,
 })
 

@@ -28,6 +28,7 @@ function plan(options: Partial<AgentOptions> | null) {
     maxBudgetUsd: null,
     extraArgs: [],
     tier: null,
+    directory: { workDir: '/work', applies: true, instructions: null },
     options: options && { ...OPTIONS, ...options },
   }
   const { args, input: lines } = planClaude(input)

@@ -151,6 +151,7 @@ it('commands reach the agent in every turn, and added texts are not part of them
     'Say hello to [$ARGUMENTS], please.',
   )
   await world.startDaemon()
+  await world.trust()
   const chat = await Chat.create(world, { instructions: 'Speak like a pirate.' })
   const greeted = 'Say hello to [Anna], please.'
   // The output of the agent's own command is its answer, and the session continues.

@@ -86,6 +86,7 @@ describe('defaults and overlay', () => {
         sessions: 180 * 86_400_000,
         output: 7 * 86_400_000,
         checkpoints: 30 * 86_400_000,
+        audit: 365 * 86_400_000,
       },
       escalation: { approvalTimeout: 3_600_000 },
       tiers: {
@@ -117,14 +118,14 @@ describe('defaults and overlay', () => {
     })
   })
 
-  test('the directory overlays the home, the environment overlays both, key by key', () => {
+  test('the environment overlays the home, key by key; the directory is not a source', () => {
     const config = load({
-      home: 'run: { maxDuration: 1h, idleTimeout: 1m, concurrency: 2 }\nagents: { claude: { command: /opt/claude, model: opus } }',
-      project: 'run: { maxDuration: 2h, idleTimeout: 2m }\nagents: { claude: { model: sonnet } }',
+      home: 'run: { maxDuration: 1h, idleTimeout: 1m, concurrency: 2 }',
+      project: 'run: { maxDuration: 2h, idleTimeout: 2m }\nserver: { port: 1 }',
       env: { REPRISE_MAX_SESSION_DURATION: '3h' },
     })
-    expect(config.run).toMatchObject({ maxDuration: 10_800_000, idleTimeout: 120_000, concurrency: 2 })
-    expect(config.agents).toEqual({ claude: { command: '/opt/claude', model: 'sonnet' } })
+    expect(config.run).toMatchObject({ maxDuration: 10_800_000, idleTimeout: 60_000, concurrency: 2 })
+    expect(config.server.port).toBe(7717)
   })
 
   test.each([
@@ -213,7 +214,6 @@ describe('refusals', () => {
   test('all problems of all sources at once, with file, line and column', () => {
     const { shown, text } = refusal({
       home: 'server:\n  prot: 80\n  port: high\nrun:\n  maxDuration: forever\n',
-      project: 'resume:\n  maxResumes: -1\n',
       env: { REPRISE_MAX_TIER: 'all' },
     })
     expect(shown).toEqual([
@@ -222,10 +222,9 @@ describe('refusals', () => {
       expect.stringMatching(
         /^config.yaml:5:3 run.maxDuration: expected a duration with a unit, such as 500ms, .*; got "forever"$/,
       ),
-      'reprise.yaml:2:3 resume.maxResumes: expected a whole number from 0 to 1000; got -1',
       'REPRISE_MAX_TIER maxTier: expected a whole number from 1 to 9; got "all"',
     ])
-    expect(text).toMatch(/^The configuration has 5 problems:\n {2}\/.*\/config\.yaml:3:3 server\.port: /)
+    expect(text).toMatch(/^The configuration has 4 problems:\n {2}\/.*\/config\.yaml:3:3 server\.port: /)
   })
 
   test.each([
@@ -318,81 +317,26 @@ describe('refusals', () => {
 
   test('a file that unfolds without end', () => {
     const levels = Array.from({ length: 12 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(9)}]`)
-    expect(refusal({ project: ['l0: &l0 [x]', ...levels].join('\n') }).shown[0]).toContain('cannot be used')
+    expect(refusal({ home: ['l0: &l0 [x]', ...levels].join('\n') }).shown[0]).toContain('cannot be used')
   })
 
   test('something that is not a file, and something far too large', () => {
     const pipe = temporaryDirs()
-    execFileSync('mkfifo', [pipe.projectFile])
-    expect(refusalIn({ ...pipe, env: {} }).shown).toEqual(['reprise.yaml : is not a file'])
+    execFileSync('mkfifo', [pipe.homeFile])
+    expect(refusalIn({ ...pipe, env: {} }).shown).toEqual(['config.yaml : is not a regular file'])
     const large = temporaryDirs()
-    writeFileSync(large.projectFile, Buffer.alloc(1024 * 1024 + 1, '#'))
+    writeFileSync(large.homeFile, Buffer.alloc(1024 * 1024 + 1, '#'))
     expect(refusalIn({ ...large, env: {} }).shown[0]).toContain('is larger than')
   })
 })
 
-describe('a settings file in a directory that a stranger may have written', () => {
-  test.each([
-    ['agents: { claude: { command: ./evil } }', 'agents.claude.command'],
-    ['agents: { claude: { args: [--evil] } }', 'agents.claude.args'],
-    ['agents: { claude: { env: { LD_PRELOAD: ./evil.so } } }', 'agents.claude.env'],
-    ['server: { host: 0.0.0.0 }', 'server.host'],
-    ['store: { url: "postgres://evil" }', 'store.url'],
-    ['x: &x { command: ./evil }\nagents: { claude: *x }', 'x'],
-    ['notify: { me: { command: ./evil } }', 'notify'],
-    ['notify: { me: { webhook: "https://evil" } }', 'notify'],
-    ['notify: {}', 'notify'],
-    ['broker: { programs: [sh] }', 'broker'],
-    ['keep: { runs: 0ms }', 'keep'],
-  ])('cannot set %s', (project, key) => {
-    const { shown, text } = refusal({ project })
-    expect(shown).toEqual([expect.stringContaining(` ${key}: `)])
-    if (key !== 'x') expect(text).toContain('/config.yaml')
-  })
-
-  test.each([
-    [
-      'run: { permissions: allow }',
-      'run.permissions: can only be made stricter in a project file (your setting is edits)',
-    ],
-    [
-      'run: { sandbox: off }',
-      'run.sandbox: can only be made stricter in a project file (your setting is on)',
-    ],
-    ['maxTier: 3', 'maxTier: can only be made stricter in a project file (your setting is 2)'],
-    ['dryRun: false', 'dryRun: can only be made stricter in a project file (your setting is true)'],
-  ])('cannot widen: %s', (project, message) => {
-    const { shown } = refusal({ home: 'maxTier: 2\ndryRun: true\nrun: { sandbox: on }\n', project })
-    expect(shown).toEqual([expect.stringContaining(message)])
-  })
-
-  test('can narrow, and can set the rest', () => {
-    const project =
-      'run: { permissions: ask, maxDuration: 5m }\nmaxTier: 1\ndryRun: true\nagents: { claude: { model: haiku } }'
-    expect(load({ project })).toMatchObject({
-      run: { permissions: 'ask', maxDuration: 300_000 },
-      maxTier: 1,
-      dryRun: true,
-      agents: { claude: { model: 'haiku' } },
-    })
-  })
-
-  test('cannot bend what you have set up to be told', () => {
-    const home = 'notify: { me: { webhook: "https://mine" } }'
-    const { shown } = refusal({ home, project: 'notify: { me: { webhook: "https://evil" } }' })
-    expect(shown).toEqual([
-      expect.stringContaining('reprise.yaml:1:1 notify: cannot be set in a project file'),
-    ])
-  })
-
-  test('what is refused there is accepted in the home', () => {
-    const home =
-      'agents: { fork: { command: ./fork, adapter: claude, args: [-x], env: { A: b } } }\nrun: { permissions: allow }'
-    expect(load({ home }).agents.fork).toEqual({
-      command: './fork',
-      adapter: 'claude',
-      args: ['-x'],
-      env: { A: 'b' },
-    })
+test('the home may set what a directory may not', () => {
+  const home =
+    'agents: { fork: { command: ./fork, adapter: claude, args: [-x], env: { A: b } } }\nrun: { permissions: allow }'
+  expect(load({ home }).agents.fork).toEqual({
+    command: './fork',
+    adapter: 'claude',
+    args: ['-x'],
+    env: { A: 'b' },
   })
 })

@@ -212,25 +212,3 @@ describe('tools that are denied', () => {
     load({ home: 'tiers: { 2: { tools: [mcp__pager], deniedTools: [mcp__pager__call] } }' })
   })
 })
-
-describe('a settings file in a directory that a stranger may have written', () => {
-  test('cannot change tiers', () => {
-    expect(refusal({ project: 'tiers: { 1: { commands: { allow: ["rm *"] } } }' })).toEqual([
-      expect.stringContaining('reprise.yaml:1 tiers: cannot be set in a project file'),
-    ])
-  })
-
-  test('cannot change cooldowns', () => {
-    expect(refusal({ project: 'cooldowns: { restart: { limit: 99 } }' })).toEqual([
-      expect.stringContaining('reprise.yaml:1 cooldowns: cannot be set in a project file'),
-    ])
-  })
-
-  test('adds to what is forbidden, and takes nothing away', () => {
-    const { policy } = load({
-      home: 'policy: { never: ["a *"], protectedPaths: [/a] }',
-      project: 'policy: { never: ["b *"], protectedPaths: [] }',
-    })
-    expect(policy).toEqual({ never: ['a *', 'b *'], protectedPaths: ['/a'] })
-  })
-})

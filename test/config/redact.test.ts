@@ -30,12 +30,6 @@ describe('what is wrong is said with its place, and no secret is repeated', () =
     expect(() => load({ home })).toThrow(says)
     expect(() => load({ home })).not.toThrow(/abc12|hunter2/)
   })
-
-  test('a directory cannot say what is a secret, nor that nothing is', () => {
-    expect(() => load({ project: 'redact: { builtIn: false }' })).toThrow(
-      /redact: cannot be set in a project file/,
-    )
-  })
 })
 
 describe('what is known as a secret', () => {

@@ -24,6 +24,8 @@ const NEEDED: Partial<Record<OperationId, Scope | 'none' | 'hook'>> = {
   createToken: 'admin',
   revokeToken: 'admin',
   rotateToken: 'admin',
+  decideTrust: 'admin',
+  revokeTrust: 'admin',
 }
 const neededFor = (id: OperationId, method: string) => NEEDED[id] ?? (method === 'GET' ? 'read' : 'act')
 

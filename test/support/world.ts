@@ -13,6 +13,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { CreateRun } from '../../src/contract/create-run.ts'
 import type { RunEvent } from '../../src/contract/events.ts'
 import type { Run, RunDetail } from '../../src/contract/run.ts'
+import type { DirectoryTrust } from '../../src/contract/trust.ts'
 import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/server.ts'
 
@@ -152,6 +153,12 @@ export class World {
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return JSON.parse(text) as T
+  }
+
+  /** Trusts the settings of the work directory as they are now. */
+  async trust(dir = this.workDir): Promise<void> {
+    const { digest } = await this.api<DirectoryTrust>('GET', `/api/trust?dir=${encodeURIComponent(dir)}`)
+    await this.api('POST', '/api/trust/decisions', { dir, digest, decision: 'trust' })
   }
 
   createRun(request: Partial<CreateRun> & { prompt: string }): Promise<Run> {

@@ -5,6 +5,7 @@ import { claudeOwnFiles } from './config-dir.ts'
 import { claudeCopies } from './copies.ts'
 import { claudeAccount, hasClaudeCredentials, simulateClaude } from './credentials.ts'
 import { describeClaudeTool } from './describe-tool.ts'
+import { readClaudeDirectory, readClaudeInstructions } from './directory.ts'
 import { encloseClaude } from './enclose.ts'
 import { claudeSessions } from './existing.ts'
 import { findClaudeHolders } from './holder.ts'
@@ -26,7 +27,12 @@ export const claudeAdapter: AgentAdapter = {
     'Install Claude Code (npm install -g @anthropic-ai/claude-code), or set agents.claude.command.',
   envPrefixes: ['ANTHROPIC_', 'CLAUDE_'],
   envStripped: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_CHILD_SESSION', 'CLAUDE_CODE_SSE_PORT'],
-  envFixed: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  envFixed: {
+    DISABLE_AUTOUPDATER: '1',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    // With it, the instructions of the work directory apply although its settings do not; see plan.ts.
+    CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
+  },
   compactPrompt: '/compact',
   pricing: CLAUDE_PRICING,
   lingerMs: 3000,
@@ -34,6 +40,8 @@ export const claudeAdapter: AgentAdapter = {
   probe: probeClaude,
   hasCredentials: hasClaudeCredentials,
   account: claudeAccount,
+  readDirectory: readClaudeDirectory,
+  readInstructions: readClaudeInstructions,
   plan: planClaude,
   prompt: userMessage,
   describeTool: describeClaudeTool,

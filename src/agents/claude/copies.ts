@@ -6,7 +6,7 @@
  * Before a question the CLI notes that it was put into its queue (`queue-operation`, with the text). These notes belong
  * to the turn that follows them.
  */
-import { open } from 'node:fs/promises'
+import { openUntrusted } from '../../files/untrusted.ts'
 import type { CutPoint, SessionCopies, TranscriptPart } from '../session-copies.ts'
 import { readPositionedLines } from './positioned-lines.ts'
 import { asksSomething } from './turn-records.ts'
@@ -138,7 +138,7 @@ const isNote = (line: string, type: string) => line.startsWith(`{"type":"${type}
 const TAIL_BYTES = 1 << 18
 
 async function readPosition(transcript: string): Promise<string | null> {
-  const file = await open(transcript).catch(() => null)
+  const file = await openUntrusted(transcript, { followLink: true })
   if (file === null) return null
   try {
     const { size } = await file.stat()

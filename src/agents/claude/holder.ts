@@ -4,8 +4,8 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readUntrusted } from '../../files/untrusted.ts'
 import type { Env } from '../adapter.ts'
-import { readUntrusted } from '../read-untrusted.ts'
 import type { SessionHolder } from '../session-files.ts'
 import { configDirOf } from './config-dir.ts'
 import { SANDBOXES } from './locate.ts'

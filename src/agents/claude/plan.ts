@@ -2,7 +2,7 @@
  * Builds Claude Code's command line. Ids and values are written as one token (`--resume=<id>`), because in two-token
  * form a value that begins with a dash is parsed as a flag. The prompt is the first line on stdin.
  */
-import type { Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
+import type { AgentOptions, Plan, PlanInput, Probe, TierPlan } from '../adapter.ts'
 import type { Message } from '../protocol.ts'
 import { optionArgs, systemPromptOf } from './options.ts'
 import { REMINDER_HOOKS } from './reminder.ts'
@@ -34,22 +34,33 @@ export function planClaude(input: PlanInput): Plan {
   if (input.maxTurns !== null) args.push(`--max-turns=${input.maxTurns}`)
   if (input.maxBudgetUsd !== null && runtime.capabilities.budget)
     args.push(`--max-budget-usd=${input.maxBudgetUsd}`)
-  if (input.gated) args.push(...sealed(input.tier, runtime))
+  const isSealed = input.gated || !input.directory.applies
+  if (isSealed) args.push(...sealed(input, runtime))
   if (input.tier) args.push(...equipped(input.tier, runtime))
   if (options) args.push(...optionArgs(options))
   args.push(...input.extraArgs)
 
   const messages = [userMessage(input.promptId, input.prompt)]
   const gated = permissions === 'ask-all' || input.gated ? '*' : SCHEDULING_TOOLS.join('|')
-  messages.unshift(initialize(gated, options ? systemPromptOf(options) : {}))
+  const instructions = isSealed && input.tier === null ? input.directory.instructions : null
+  messages.unshift(initialize(gated, systemPrompt(options, instructions)))
   return { args, input: messages }
 }
 
-/** Excludes hooks, commands, permissions and servers from the work directory, which would act without asking. */
-function sealed(tier: TierPlan | null, { capabilities }: Probe): string[] {
+/**
+ * Excludes hooks, commands, agents, skills, permissions and servers of the work directory, which would act without asking. The user's own
+ * stay in force, except that a run with rules has no servers that its tier does not name. Instructions (CLAUDE.md) are excluded together
+ * with the settings; as those of an additional directory they apply nevertheless, and the request is the same to the byte. A run at a tier goes without
+ * them.
+ */
+function sealed({ gated, tier, directory }: PlanInput, { capabilities }: Probe): string[] {
   if (!capabilities.sealing) return []
-  const wantsServers = tier?.tools.some(isOfServer) ?? false
-  return ['--setting-sources=user', ...(wantsServers ? [] : ['--strict-mcp-config'])]
+  const wantsServers = !gated || (tier?.tools.some(isOfServer) ?? false)
+  return [
+    '--setting-sources=user',
+    ...(wantsServers ? [] : ['--strict-mcp-config']),
+    ...(tier === null ? [`--add-dir=${directory.workDir}`] : []),
+  ]
 }
 
 /** Offers the model only the tier's tools. That it uses no others is checked at each call. */
@@ -82,6 +93,15 @@ function initialize(matcher: string, systemPrompt: object): Message {
     hooks: { PreToolUse: [{ matcher, hookCallbackIds: ['gate'] }], ...REMINDER_HOOKS },
   }
   return { id: 'initialize', line: controlRequest('reprise-initialize', request) }
+}
+
+/** A caller that replaces the system prompt decides about all of it. */
+function systemPrompt(options: AgentOptions | null, instructions: string | null): object {
+  const asked: { systemPrompt?: unknown; appendSystemPrompt?: string } = options
+    ? systemPromptOf(options)
+    : {}
+  if (instructions === null || asked.systemPrompt !== undefined) return asked
+  return { appendSystemPrompt: [asked.appendSystemPrompt, instructions].filter(Boolean).join('\n\n') }
 }
 
 export function controlRequest(requestId: string, request: object): string {

@@ -14,6 +14,7 @@ import { chatOnTerminal } from '../chat/loop.ts'
 import { chatOnce } from '../chat/once.ts'
 import { type AskDaemon, connectLastingly } from '../daemon/connect.ts'
 import { addSandboxOptions, permissionsOption } from '../run/options.ts'
+import { offerTrust } from '../trust/consent.ts'
 
 const EXAMPLES = `
 On a terminal the chat is interactive: /help lists its commands, Ctrl-C cancels the current turn, Ctrl-D leaves. The
@@ -94,6 +95,7 @@ async function startChat(id: string | undefined, options: ChatOptions, context: 
     maxTurns: options.maxTurns,
     freshNext: options.freshSession === true,
   }
+  await offerTrust(ask, chat.conversation.workDir, context)
   return message === null ? chatOnTerminal(chat, context) : chatOnce(chat, message, context)
 }
 

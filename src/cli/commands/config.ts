@@ -3,14 +3,18 @@ import type { Command } from 'commander'
 import { stringify } from 'yaml'
 import { loadConfig } from '../../config/load.ts'
 import { presentConfig } from '../../config/present.ts'
+import { configError } from '../../config/problem.ts'
+import { findProjectFile } from '../../config/project.ts'
 import { configJsonSchema } from '../../config/schema.ts'
-import { type CliContext, notify, print, printJson, printLine } from '../base/context.ts'
+import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
+import { print } from '../base/output.ts'
 import { refuseWords } from '../base/subcommand.ts'
 import { homeOf } from '../daemon/link.ts'
 
 const EXAMPLES = `
-Settings are read from config.yaml in the home ($REPRISE_HOME, default ~/.reprise), then from reprise.yaml in the current
-directory, then from environment variables. A running daemon uses the settings that it was started with.
+Settings are read from config.yaml in the home ($REPRISE_HOME, default ~/.reprise), then from environment variables. A
+running daemon uses the settings that it was started with. reprise.yaml in a work directory can make the runs there
+stricter, once the directory is trusted (reprise trust).
 
 Examples:
   reprise config                          all settings, with defaults
@@ -52,6 +56,9 @@ async function show(context: CliContext): Promise<void> {
 
 async function validate(context: CliContext): Promise<void> {
   const { sources } = load(context)
+  const project = findProjectFile(context.cwd)
+  if (project && project.problems.length > 0) throw configError(project.problems)
+  if (project) sources.push(project.path)
   if (context.json) return printJson(context, { valid: true, sources })
   const from = sources.length === 0 ? 'defaults only' : sources.join(', ')
   await printLine(context, `The configuration is valid (${from}).`)

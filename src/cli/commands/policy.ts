@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { loadConfig } from '../../config/load.ts'
 import { tierEntries } from '../../config/policy-schema.ts'
+import { configError } from '../../config/problem.ts'
+import { findProjectFile, type ProjectFile } from '../../config/project.ts'
 import type { Config } from '../../config/schema.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { PolicyAnswer } from '../../library/policy.ts'
@@ -108,9 +110,25 @@ function holder({ enforcement, decision, brokered }: PolicyAnswer): string {
 /** An invalid configuration is reported as wrong usage, so that scripts can tell it from a refusal. */
 function readConfig(workDir: string, context: CliContext): Config {
   try {
-    return loadConfig({ home: homeOf(context), cwd: workDir, env: context.env }).config
+    const { config } = loadConfig({ home: homeOf(context), cwd: workDir, env: context.env })
+    return withProject(config, findProjectFile(workDir))
   } catch (error) {
     if (!(error instanceof RepriseError)) throw error
     throw usageError(error.message, error.hint)
+  }
+}
+
+/** As if the directory were trusted: its rules can only forbid more. */
+function withProject(config: Config, project: ProjectFile | null): Config {
+  if (project === null) return config
+  if (project.problems.length > 0) throw configError(project.problems)
+  const { policy, dryRun } = project.limits
+  return {
+    ...config,
+    dryRun: config.dryRun || dryRun === true,
+    policy: {
+      never: [...config.policy.never, ...(policy?.never ?? [])],
+      protectedPaths: [...config.policy.protectedPaths, ...(policy?.protectedPaths ?? [])],
+    },
   }
 }

@@ -6,6 +6,7 @@ import { readPrompt } from '../base/prompt-input.ts'
 import { connectLastingly } from '../daemon/connect.ts'
 import { followJob } from '../jobs/follow.ts'
 import { addRunOptions, type RunOptions, toRequest } from '../run/options.ts'
+import { offerTrust } from '../trust/consent.ts'
 
 const EXAMPLES = `
 After an interruption (a crash, a timeout, a lost connection, a rate limit) the job waits if necessary and continues in
@@ -40,6 +41,7 @@ async function startJob(words: string[], options: RunOptions, context: CliContex
   const { session } = options
   const sessionId = session === undefined ? undefined : (await ask((client) => client.getSession(session))).id
   const request = toRequest(prompt, options, { cwd: context.cwd, sessionId })
+  if (!options.detach) await offerTrust(ask, request.workDir, context)
   const idempotencyKey = randomUUID()
   const { client, job } = await ask(async (client) => ({
     client,

@@ -35,6 +35,9 @@ export function describeRun(run: RunDetail, now: Date): string[] {
     ...(run.cycleId === null ? [] : [['cycle', run.cycleId] as [string, string]]),
     ...(run.followUpId === null ? [] : [['cause', `follow-up ${run.followUpId}`] as [string, string]]),
     ['directory', run.workDir],
+    ...(run.directorySettings === 'ignored'
+      ? [['settings', 'those of the directory do not apply; see: reprise trust'] as [string, string]]
+      : []),
     ['session', session],
     ['start', startText(run)],
     ...(run.leftOut ? [['left out', leftOutText(run.leftOut)] as [string, string]] : []),

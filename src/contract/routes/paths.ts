@@ -91,6 +91,11 @@ export const PATHS = {
   revokeToken: 'DELETE /api/tokens/{id}',
   rotateToken: 'POST /api/tokens/{id}/rotate',
   listAudit: 'GET /api/audit',
+
+  inspectTrust: 'GET /api/trust',
+  listTrust: 'GET /api/trust/decisions',
+  decideTrust: 'POST /api/trust/decisions',
+  revokeTrust: 'DELETE /api/trust/decisions',
 } as const satisfies Readonly<Record<string, `${Method} /${string}`>>
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'

@@ -11,6 +11,7 @@ import { runRoutes } from './runs.ts'
 import { sessionRoutes } from './sessions.ts'
 import { systemRoutes } from './system.ts'
 import { transferRoutes } from './transfers.ts'
+import { trustRoutes } from './trust.ts'
 import { watchRoutes } from './watches.ts'
 
 export const ROUTES = {
@@ -26,4 +27,5 @@ export const ROUTES = {
   ...sessionRoutes,
   ...accessRoutes,
   ...transferRoutes,
+  ...trustRoutes,
 } satisfies RouteTable

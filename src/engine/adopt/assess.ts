@@ -6,7 +6,7 @@ import type { ExistingSessions, SessionFile, SessionFileProblem } from '../../ag
 import type { ConfiguredAgent } from '../../agents/registry.ts'
 import type { FoundSession } from '../../contract/adopt.ts'
 import type { Store } from '../../store/store.ts'
-import { checkWorkDir } from '../path/check-request.ts'
+import { checkWorkDir } from '../base/work-dir.ts'
 import type { FoundFile } from './found.ts'
 
 export interface AssessDeps {

@@ -7,7 +7,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import { describeMove, isSamePlace } from '../../core/resume/place.ts'
 import type { ConversationRecord } from '../../store/conversations/records.ts'
 import type { Store } from '../../store/store.ts'
-import { checkWorkDir, identifyDir } from '../path/check-request.ts'
+import { checkWorkDir, identifyDir } from '../base/work-dir.ts'
 
 export async function planMove(
   { store }: { store: Pick<Store, 'listPins' | 'getSession'> },

@@ -12,6 +12,7 @@ import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { SandboxCommand } from '../../process/sandbox/sandbox.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
+import { withPolicy } from '../base/policy.ts'
 import type { Purposes } from '../base/purposes.ts'
 import { type BrokeredAttempt, Brokering, type BrokeringDeps } from './brokering.ts'
 import { type EnclosureDeps, Enclosures } from './enclosures.ts'
@@ -125,7 +126,7 @@ export class Enforcement {
     const { protectedPaths, hiddenPaths, settings } = this.#deps
     const enclosed = await this.#enclosures.enclose({
       ...{ attempt, dir, agent, runtime, rules, workDir, command, env, ...installed },
-      protectedPatterns: [...settings.escalation.rules.protectedPaths, ...protectedPaths],
+      protectedPatterns: [...withPolicy(settings.escalation.rules, run).protectedPaths, ...protectedPaths],
       hidden: [...DEFAULT_HIDDEN_PATHS, ...hiddenPaths],
     })
     return { gate, ...enclosed }

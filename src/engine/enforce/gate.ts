@@ -23,6 +23,7 @@ import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Log } from '../base/log.ts'
 import { Detached } from '../base/persist.ts'
+import { withPolicy } from '../base/policy.ts'
 import type { EscalationSettings } from '../base/settings.ts'
 import { gatherFacts, readText } from './call-facts.ts'
 import type { Cooldowns } from './cooldowns.ts'
@@ -87,7 +88,7 @@ export class Gate {
     this.#run = run
     this.#attempt = attempt
     this.#isRuled = tier !== null
-    const { rules } = deps.settings.escalation
+    const rules = withPolicy(deps.settings.escalation.rules, run)
     const named = tier ? { ...tier, name: `${tier.number} (${tier.name})` } : undefined
     const alwaysProtected = [...deps.protectedPaths, ...files]
     const home = env.HOME || homedir()

@@ -26,3 +26,11 @@ export function canBeHeld({ path, version, capabilities }: Runtime): true {
     hint: 'Update the agent: this version cannot be kept from acting on the settings of its work directory, or does not ask before it uses a tool.',
   })
 }
+
+/** Throws if the agent would obey the settings of a work directory that nobody has trusted. */
+export function canExclude({ path, version, capabilities }: Runtime, workDir: string): void {
+  if (capabilities.sealing) return
+  throw new RepriseError('agent-unavailable', `${path} (${version}) would obey the settings in ${workDir}`, {
+    hint: `Nobody has trusted them, and this version cannot leave them out. Update the agent, or look at them: reprise trust ${workDir}`,
+  })
+}

@@ -5,7 +5,7 @@ import { parseGitPush } from '../../core/rules/git-push.ts'
 import { pushArguments } from '../../core/rules/git-remote.ts'
 import { openPrivateRepository, planPush } from '../../process/broker/push.ts'
 import { folderOf, type Remotes } from '../../process/broker/remotes.ts'
-import { findRepository, listObjectFolders } from '../../process/broker/repository.ts'
+import { findRepository, listObjectFolders } from '../../process/git/repository.ts'
 import type { CallPlace } from './gate.ts'
 
 export interface GitPushInput {

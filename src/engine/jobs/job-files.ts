@@ -1,8 +1,9 @@
 /** The part of the public interface of jobs that is about files: checkpoints of the work tree, and the transcript. */
-import { createReadStream } from 'node:fs'
+
 import type { AgentRegistry } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { JobId } from '../../contract/ids.ts'
+import { openUntrusted } from '../../files/untrusted.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
@@ -67,5 +68,6 @@ async function openTranscript(
   if (kept) return kept
   const { adapter, env } = agents.get(agent)
   const files = await adapter.locateSession(agentSessionId, env, workDir)
-  return files && createReadStream(files.transcript)
+  const file = files && (await openUntrusted(files.transcript, { followLink: true }))
+  return file?.createReadStream() ?? null
 }

@@ -84,6 +84,7 @@ function imagineRun(
     cancelRequested: false,
     decision: null,
     sandbox: null,
+    directorySettings: null,
     attemptCount: 0,
     outdatedAttempts: 0,
     interruptions: 0,

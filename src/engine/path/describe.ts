@@ -38,6 +38,7 @@ export function describeRun(
     tier: links.tier,
     dryRun: run.request.dryRun === true,
     sandbox: run.sandbox,
+    directorySettings: run.directorySettings,
     refusals: run.done.refusals,
     attemptCount: run.attemptCount,
     createdAt: run.createdAt.toISOString(),

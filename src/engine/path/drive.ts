@@ -14,6 +14,7 @@ import type { Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type MendDeps, mendTranscript } from '../sessions/mend.ts'
+import { type LimitDeps, limitRun } from '../trust/limit-run.ts'
 import { type AdoptDeps, recover } from './adopt.ts'
 import { attend } from './attend.ts'
 import { endQueued } from './end-run.ts'
@@ -21,6 +22,7 @@ import type { Prepared } from './prepare.ts'
 import { prepareInformed, type TakeInDeps } from './take-in.ts'
 
 export type DriveDeps = TakeInDeps &
+  LimitDeps &
   AdoptDeps &
   MendDeps & {
     store: Pick<Store, 'startAttempt' | 'postponeRun' | 'pauseRun' | 'addEvents'>
@@ -38,13 +40,15 @@ export async function driveRun(deps: DriveDeps, queued: RunRecord): Promise<void
     await deps.handling.enter(run.id)
     const outset = await clearTheWay(deps, run)
     if (outset === null) return
+    const limited = await limitRun(deps, run)
+    run = limited.run
     const informed = await deps.handling.during(run.id, 'prepare', String(run.attemptCount), () =>
       prepareInformed(deps, run, outset.note),
     )
     const { prepared } = informed
     run = informed.run
     if (prepared === 'busy') return await waitForSession(deps, run)
-    await start(deps, run, prepared, outset.said)
+    await start(deps, run, prepared, [prepared.isNews ? limited.note : null, outset.said])
   } catch (error) {
     await recover(deps, run, error)
   } finally {
@@ -75,12 +79,12 @@ async function clearTheWay(
   return outset.kind === 'stop' ? ended(outset.outcome) : outset
 }
 
-/** Steps 3 to 5: lease the session, start the agent, and supervise it. `said` is a note for the run's events. */
+/** Steps 3 to 5: lease the session, start the agent, and supervise it. `said`: notes for the run's events. */
 async function start(
   deps: DriveDeps,
   run: RunRecord,
   prepared: Prepared,
-  said: string | null,
+  said: readonly (string | null)[],
 ): Promise<void> {
   const { store, persist, enforcement, processes } = deps
   const { agent, runtime, plan, place, newSession, startEffects, sent } = prepared
@@ -94,7 +98,7 @@ async function start(
     events: (number) => [
       startEvent(number, { ...prepared.attempt, sandbox }),
       ...(sent.leftOut ? [{ type: 'left-out' as const, ...sent.leftOut }] : []),
-      ...[...prepared.notes, said, note].flatMap((text) => (text === null ? [] : [noteOf(text)])),
+      ...[...prepared.notes, ...said, note].flatMap((text) => (text === null ? [] : [noteOf(text)])),
     ],
   })
   // The session is in use, or the history has changed meanwhile, so the attempt is prepared again later.

@@ -22,15 +22,17 @@ import type { Store } from '../../store/store.ts'
 import { readWindow } from '../accounting/windows.ts'
 import type { RunContext, RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
-import { canBeHeld, type GateRules, isGated } from '../enforce/gated.ts'
+import { identifyDir, realWorkDir } from '../base/work-dir.ts'
+import { canBeHeld, canExclude, type GateRules, isGated } from '../enforce/gated.ts'
 import { type PinDeps, type PinFacts, readPin } from '../sessions/pin.ts'
-import { identifyDir, realWorkDir } from './check-request.ts'
+import type { AttemptTrust, Trust } from '../trust/trust.ts'
 import { type AttemptTexts, composeTexts } from './compose-texts.ts'
 import { type AttemptDecision, decideAttempt } from './decide.ts'
 import { readEarlierAttempts } from './history.ts'
 
 export type PrepareDeps = PinDeps & {
-  store: Pick<Store, 'listAttempts' | 'listEvents' | 'listQuestions' | 'getFact'>
+  store: Pick<Store, 'listAttempts' | 'listEvents' | 'listQuestions' | 'getFact' | 'findDirectorySettings'>
+  trust: Pick<Trust, 'forAttempt'>
   agents: Pick<AgentRegistry, 'runtime'>
   purposes: Pick<Purposes, 'of'>
   clock: Clock
@@ -53,6 +55,8 @@ export interface Prepared {
   outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
   /** Explanations of the start that the reason code does not contain. */
   notes: readonly string[]
+  /** The session is new, or the settings of its directory are treated differently than in its last run. */
+  isNews: boolean
   /** Stored in the transaction that starts the attempt; they may refuse the start. */
   startEffects: readonly RunEffect[]
 }
@@ -101,8 +105,15 @@ export async function prepareAttempt(
   const newSession = decision.kind === 'resume' ? null : createSession(run, runtime, place, session, now)
   const used = newSession ?? session
   if (!used) throw new Error('a resumed attempt without a session')
-  const attempt = createAttempt(context, decided, { session: used, runtime, promptRecorded, now })
   const gated = isGated(settings, purpose.rulesOf(run), run) && canBeHeld(runtime)
+  const tier = purpose.planAgent(run)
+  const directory = await deps.trust.forAttempt(agent, workDir, { never: gated })
+  if (directory.settings === 'ignored') canExclude(runtime, workDir)
+  const attempt = {
+    ...createAttempt(context, decided, { session: used, runtime, promptRecorded, now }),
+    directorySettings: directory.settings,
+  }
+  const isNews = newSession !== null || (await isChanged(deps, used.id, directory))
   return {
     agent,
     runtime,
@@ -116,7 +127,8 @@ export async function prepareAttempt(
       model: run.model ?? agent.model,
       permissions: run.request.permissions,
       gated,
-      tier: purpose.planAgent(run),
+      directory: directory.plan,
+      tier,
       maxTurns: turnsForNext(run.request, countTurnLimits(run, attempts)),
       maxBudgetUsd: (await readBudgetLeft(purpose, run)) ?? run.request.maxBudgetUsd,
       extraArgs: agent.args,
@@ -129,9 +141,16 @@ export async function prepareAttempt(
     beforeLaunch: texts.beforeLaunch,
     sent: texts.sent,
     outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,
-    notes: notesOn(decision, pinned, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
+    notes: [
+      ...notesOn(decision, pinned, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
+      ...(isNews && directory.note !== null ? [directory.note] : []),
+    ],
+    isNews,
   }
 }
+
+const isChanged = async ({ store }: PrepareDeps, session: SessionId, { settings }: AttemptTrust) =>
+  (await store.findDirectorySettings(session)) !== settings
 
 function notesOn(decision: ResumeDecision, pinned: PinFacts | null, runtimeChange: string | null): string[] {
   const isOther = decision.kind === 'fresh' && decision.reason === 'other-runtime'

@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises'
 import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
 import { SessionId } from '../../contract/ids.ts'
 import type { NewSession } from '../../store/runs/session-records.ts'
-import { identifyDir, realWorkDir } from '../path/check-request.ts'
+import { identifyDir, realWorkDir } from '../base/work-dir.ts'
 
 /** null: the agent has no such session for this directory. */
 export async function findMadeElsewhere(

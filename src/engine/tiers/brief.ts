@@ -1,4 +1,5 @@
 /** The texts for a run at a tier besides its task, including a handoff if its session cannot be resumed. */
+
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handoff } from '../../contract/escalation.ts'
@@ -11,6 +12,7 @@ import type { Redactor } from '../../core/redact/redactor.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import { scanEvents } from '../base/events.ts'
+import { withPolicy } from '../base/policy.ts'
 import type { Brief, BriefFacts } from '../base/purpose.ts'
 import type { EscalationSettings } from '../base/settings.ts'
 import type { Cooldowns } from '../enforce/cooldowns.ts'
@@ -45,7 +47,7 @@ export async function readTierBrief(
     tier,
     hasShell: tier.tools.some((tool) => adapter.describeTool(tool, {}).kind === 'shell'),
     highest: Math.min(chain.maxTier, escalation.maxTier, highestTier(deps)),
-    ...escalation.rules,
+    ...withPolicy(escalation.rules, run),
     cooldowns: deps.cooldowns.describeRules(),
     dryRun: run.request.dryRun === true,
     calledFor: calledFor && deps.redactor.text(calledFor),

@@ -12,7 +12,7 @@ import { findWorkTree } from '../../process/git/work-tree.ts'
 import type { JobRecord } from '../../store/jobs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { checkWorkDir, identifyDir } from '../path/check-request.ts'
+import { checkWorkDir, identifyDir } from '../base/work-dir.ts'
 import { requireSession } from '../sessions/require-session.ts'
 import { findWriter, type SourceDeps } from './source.ts'
 

@@ -1,12 +1,12 @@
 /** The broker of this machine, as the engine uses it. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
+import { findRepository } from '../git/repository.ts'
 import type { Git } from '../git/run.ts'
 import { realPath } from '../real-path.ts'
 import { isExecutable } from '../sandbox/machine.ts'
 import { installGitShim } from './git-shim.ts'
 import { type Remotes, readRemotes } from './remotes.ts'
-import { findRepository } from './repository.ts'
 import { installShims, type ShimFolders } from './shims.ts'
 
 export interface BrokerHost {

@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GitPush, RefUpdate } from '../../core/rules/git-push.ts'
+import { isObjectId, listRefs, type Repository, readHead, readRef } from '../git/repository.ts'
 import type { Remotes } from './remotes.ts'
-import { isObjectId, listRefs, type Repository, readHead, readRef } from './repository.ts'
 
 export interface PushPlan {
   ok: true

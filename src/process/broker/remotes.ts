@@ -3,8 +3,8 @@
  * where its commits go.
  */
 import { join, resolve } from 'node:path'
+import type { Repository } from '../git/repository.ts'
 import type { Git } from '../git/run.ts'
-import type { Repository } from './repository.ts'
 
 export interface Remotes {
   /** The repository that they belong to. */

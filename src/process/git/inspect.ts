@@ -1,7 +1,6 @@
 /** Finds what a continuing agent should know: changes since the checkpoint, conflicts, an unfinished git operation. */
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import type { Findings } from '../../core/checkpoint/findings.ts'
+import { openUntrusted } from '../../files/untrusted.ts'
 import { captureTree } from './capture.ts'
 import { forPeople, onDisk, type RawPath, splitNul } from './paths.ts'
 import { type Change, describeChange, diffTrees } from './tree-diff.ts'
@@ -68,11 +67,8 @@ async function listUnmerged(workTree: WorkTree): Promise<RawPath[]> {
   return lines.map((line) => line.slice(line.indexOf('\t') + 1))
 }
 
-/** Does not follow a symlink, nor block on a pipe that has replaced the file. */
-const HARMLESS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-
 async function readFileStart({ top }: WorkTree, path: RawPath): Promise<string> {
-  const file = await open(onDisk(top, path), HARMLESS).catch(() => null)
+  const file = await openUntrusted(onDisk(top, path))
   if (file === null) return ''
   try {
     const { size } = await file.stat()

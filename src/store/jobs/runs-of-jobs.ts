@@ -28,6 +28,7 @@ const KEPT_CHARS = 4000
  * column.
  */
 const SHORT_COLUMNS = [
+  'directory_settings',
   'id',
   'agent',
   'model',

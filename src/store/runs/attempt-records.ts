@@ -6,6 +6,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
+import type { DirectorySettings } from '../../contract/trust.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../base/transaction.ts'
 import type { Keeper } from './process-records.ts'
@@ -72,6 +73,8 @@ export type NewAttempt = Pick<
   Partial<Pick<AttemptRecord, 'epoch' | 'told' | 'kind' | 'runtime'>> & {
     /** Where its processes live; stored with the run. */
     sandbox?: SandboxName
+    /** Whether the settings of the work directory apply; stored with the run. */
+    directorySettings?: DirectorySettings
   }
 
 export interface AttemptEnding {

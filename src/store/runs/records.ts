@@ -18,6 +18,7 @@ import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
+import type { DirectorySettings } from '../../contract/trust.ts'
 import type { Tx } from '../base/transaction.ts'
 
 export interface RunRequest {
@@ -34,6 +35,8 @@ export interface RunRequest {
   dryRun?: true | undefined
   /** Whether the run must be in a sandbox, whatever is configured. Absent: what earlier runs of its conversation or session said. */
   sandbox?: boolean | undefined
+  /** Rules of the work directory, in addition to those of the configuration. */
+  policy?: { never: readonly string[]; protectedPaths: readonly string[] } | undefined
   /** Limits for the whole chain; set only for runs at a tier. */
   chain?: ChainLimits | undefined
   /** Marks the run of a further purpose (engine/purposes.ts), with what that purpose needs to know. */
@@ -70,6 +73,8 @@ export interface RunRecord {
   decision: { resumed: boolean; freshReason: FreshReason | null; carry: Carry } | null
   /** Where the processes of its last attempt live or lived; null: not known. */
   sandbox: SandboxName | null
+  /** Whether the settings of the work directory apply in the last attempt. null: not started. */
+  directorySettings: DirectorySettings | null
   attemptCount: number
   /** The number of first attempts that worked on an older text: the question has been edited since. */
   outdatedAttempts: number

@@ -4,6 +4,7 @@ import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, OutcomeName } from '../../contract/outcome.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
+import type { DirectorySettings } from '../../contract/trust.ts'
 import { date, json, number } from '../base/columns.ts'
 import type { AttemptRecord, QuestionRecord } from './attempt-records.ts'
 import type { Keeper } from './process-records.ts'
@@ -45,6 +46,7 @@ export function toRun(row: RunsTable): RunRecord {
             carry: row.carry as Carry,
           },
     sandbox: row.sandbox as SandboxName | null,
+    directorySettings: row.directory_settings as DirectorySettings | null,
     attemptCount: row.attempt_count,
     outdatedAttempts: row.outdated_attempts,
     interruptions: row.interruptions,

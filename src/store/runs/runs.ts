@@ -7,7 +7,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { Tables } from '../base/schema.ts'
 import type { RunEffect, Tx } from '../base/transaction.ts'
 import { appendEvents } from './events.ts'
-import type { RunRecord } from './records.ts'
+import type { RunRecord, RunRequest } from './records.ts'
 import { PAUSED_MS, toRun } from './rows.ts'
 import { announceChange, announceDelay, CHANGE_COLUMNS } from './run-changes.ts'
 import { countSettled, readTotals } from './totals.ts'
@@ -120,6 +120,15 @@ export async function cancelRuns(tx: Tx, ids: readonly RunId[], at: Date): Promi
 }
 
 /** Postpones a queued run. */
+export async function limitRun(tx: Tx, id: RunId, request: RunRequest): Promise<void> {
+  await tx
+    .updateTable('runs')
+    .set({ request: JSON.stringify(request) })
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .execute()
+}
+
 export async function postponeRun(tx: Tx, id: RunId, until: Date, why: string): Promise<void> {
   await tx
     .updateTable('runs')

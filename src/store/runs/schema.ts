@@ -41,6 +41,7 @@ export interface RunsTable {
   resumed: number | null
   fresh_reason: string | null
   sandbox: string | null
+  directory_settings: string | null
   carry: string | null
   attempt_count: number
   /** The number of first attempts that worked on an older text: the question has been edited since. */

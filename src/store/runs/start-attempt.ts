@@ -55,6 +55,7 @@ export async function startAttempt(
       resumed: attempt.resumed ? 1 : 0,
       fresh_reason: attempt.freshReason,
       sandbox: attempt.sandbox ?? null,
+      directory_settings: attempt.directorySettings ?? null,
       carry: attempt.carry,
       attempt_count: eb('attempt_count', '+', 1),
       resume_count: eb('resume_count', '+', attempt.resumed ? 1 : 0),

@@ -16,7 +16,7 @@ import { answerQuestion } from './answer-question.ts'
 import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import * as events from './events.ts'
 import * as questions from './questions.ts'
-import type { NewRun, RunRecord, SpendOfRun, StoredEvent } from './records.ts'
+import type { NewRun, RunRecord, RunRequest, SpendOfRun, StoredEvent } from './records.ts'
 import * as runs from './runs.ts'
 import { findSandboxWish, type WishedRun } from './sandbox-wish.ts'
 import type { SessionRecord } from './session-records.ts'
@@ -38,6 +38,8 @@ export interface RunStore {
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
   settleQueued: (id: RunId, outcome: Outcome, at: Date, effects?: readonly RunEffect[]) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
+  /** Stores the request of a queued run as the settings of its work directory limit it. */
+  limitRun: (id: RunId, request: RunRequest) => Promise<void>
   postponeRun: (id: RunId, until: Date, why: string) => Promise<void>
   /** Makes a run due now that waits for a time. Returns false if it does not wait. */
   hastenRun: (id: RunId, at: Date) => Promise<boolean>
@@ -93,6 +95,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     settleQueued: (id, outcome, at, effects) =>
       write((tx) => runs.settleQueued(tx, id, outcome, at, effects)),
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
+    limitRun: (id, request) => write((tx) => runs.limitRun(tx, id, request)),
     postponeRun: (id, until, why) => write((tx) => runs.postponeRun(tx, id, until, why)),
     hastenRun: (id, at) => write((tx) => runs.hastenRun(tx, id, at)),
     findSandboxWish: (run) => findSandboxWish(reader, run),

@@ -6,7 +6,7 @@ import { describe, expect, it, test } from 'vitest'
 import { parseGitPush } from '../../../src/core/rules/git-push.ts'
 import { openPrivateRepository, planPush } from '../../../src/process/broker/push.ts'
 import { folderOf, type Remotes, readRemotes } from '../../../src/process/broker/remotes.ts'
-import { findRepository } from '../../../src/process/broker/repository.ts'
+import { findRepository } from '../../../src/process/git/repository.ts'
 import { openGit } from '../../../src/process/git/run.ts'
 import { Repository } from '../git/repository.ts'
 

@@ -1,5 +1,6 @@
 /** The adapter of the agents that live in memory. A line that they print is an event as JSON, one that they read an InputLine. */
 import type { AgentAdapter, Exit, StopCause } from '../../../src/agents/adapter.ts'
+import { readClaudeDirectory } from '../../../src/agents/claude/directory.ts'
 import type { Message } from '../../../src/agents/protocol.ts'
 import type { Capabilities } from '../../../src/contract/agent.ts'
 import { EventBody } from '../../../src/contract/events.ts'
@@ -96,6 +97,8 @@ export function createMemoryAdapter({
     probe: async () => ({ version: '1.0.0', capabilities: { ...ALL_CAPABILITIES, ...capabilities } }),
     hasCredentials: async () => true,
     account: () => ({ baseUrl: 'memory:', baseUrlSetting: 'none', connectsTo: null, identity: name }),
+    // Directories are read as for Claude Code, whose rules are the most complicated.
+    readDirectory: (workDir) => readClaudeDirectory(workDir, { CLAUDE_CONFIG_DIR: '/nowhere' }),
     plan: ({ runtime: _, decision, ...input }) => {
       const start: Start = { ...input, resume: decision.kind === 'resume' }
       const { promptId: id, prompt: texts } = input

@@ -3,6 +3,7 @@
 import type { DriveDeps } from '../../../src/engine/path/drive.ts'
 import { createPlainPurpose } from '../../../src/engine/path/plain.ts'
 import { LiveRuns } from '../../../src/engine/supervise/live-runs.ts'
+import { Trust } from '../../../src/engine/trust/trust.ts'
 import type { Stage } from './stage.ts'
 
 export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveDeps {
@@ -19,11 +20,12 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
   return {
     ...input,
     persist,
-    mirrors: { list: async () => [], catchUp: async () => {} },
+    mirrors: { list: async () => [], catchUp: async () => true },
     nextPrompts,
     purposes: { of: () => plain },
     live: new LiveRuns(() => {}),
     storageFailures: { current: null, newest: null },
+    trust: new Trust(input),
     disk: { full: null, findShortage: async () => null },
     temporaryErrors: new Map(),
     closing: new AbortController().signal,

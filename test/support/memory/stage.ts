@@ -20,6 +20,7 @@ import type { EngineSettings } from '../../../src/engine/base/settings.ts'
 import { createEngine, type EngineInput, type RunningEngine } from '../../../src/engine/engine.ts'
 import type { FurtherPurposes } from '../../../src/engine/purposes.ts'
 import { ReadingThread } from '../../../src/engine/supervise/reading/thread.ts'
+import { readProject } from '../../../src/library/project.ts'
 import { engineSettings } from '../../../src/library/settings.ts'
 import { openBrokerHost } from '../../../src/process/broker/host.ts'
 import { openGit } from '../../../src/process/git/run.ts'
@@ -141,6 +142,7 @@ export class Stage {
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       imports: join(home, 'imports'),
+      agentSessions: join(home, 'agent-sessions'),
       stateDir: join(home, 'state'),
       sandbox: {
         ...openSandboxHost(''),
@@ -152,6 +154,7 @@ export class Stage {
       protectedPaths: [],
       hiddenPaths: [],
       settings: { ...settings, ...this.#options.settings },
+      readProject: async (workDir) => readProject(workDir),
       ...(this.#options.purposes ? { purposes: this.#options.purposes } : {}),
     }
   }

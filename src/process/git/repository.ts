@@ -2,8 +2,9 @@
  * Reads a repository that an agent may have written, without git: a repository's own settings can make git start programs. Only the
  * files of references are read, without following links, and their content must have the form of a reference or an object id.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { examineUntrustedSync } from '../../files/untrusted.ts'
 
 export interface Repository {
   /** The folder with `.git`: addresses of remotes are relative to it. */
@@ -92,18 +93,8 @@ const MAX_PACKED_BYTES = 64 << 20
 
 /** undefined: it is not there, not a file, or too large. */
 function readSmall(path: string, maxBytes = MAX_REF_BYTES): string | undefined {
-  let file: number
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-  } catch {
-    return undefined
-  }
-  try {
-    const found = fstatSync(file)
-    return found.isFile() && found.size <= maxBytes ? readFileSync(file, 'utf8') : undefined
-  } finally {
-    closeSync(file)
-  }
+  const read = examineUntrustedSync(path, { maxBytes })
+  return read.kind === 'file' ? read.bytes.toString('utf8') : undefined
 }
 
 /** git itself follows no more. */

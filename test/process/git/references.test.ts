@@ -9,7 +9,7 @@ import {
   listRefs,
   readHead,
   readRef,
-} from '../../../src/process/broker/repository.ts'
+} from '../../../src/process/git/repository.ts'
 import { Repository, temporaryDir } from '../git/repository.ts'
 
 const found = (dir: string) => {
