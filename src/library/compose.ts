@@ -44,6 +44,7 @@ import { createNotifier } from './notifier.ts'
 import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 import { readProject } from './project.ts'
 import { createRedactor } from './redaction.ts'
+import { openSealer } from './sealer.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
 import { startReadingThread } from './start-reading-thread.ts'
@@ -115,8 +116,10 @@ export async function compose({
     const store = await openSqliteStore(databasePath(config, home), machine.now(), {
       redactor,
       now: () => machine.now(),
+      sealer: openSealer(home),
     })
     closers.push(store.close)
+    await store.sealSecrets()
     if (config.store.url !== undefined) await claimDatabase(store, home)
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
     for (const dir of [spool, stateDir]) mkdirSync(dir, { recursive: true, mode: 0o700 })

@@ -48,6 +48,7 @@ import { type TierEffects, tierEffects } from './tiers/run-effects.ts'
 import { createTierStore, type TierStore } from './tiers/store.ts'
 import { createTrustStore, type TrustStore } from './trust/store.ts'
 import { watchListener } from './watches/cycle-deadlines.ts'
+import { NO_SEALER, type Sealer } from './watches/sealed.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
 /** The effects on features that a change of a run may have. */
@@ -96,6 +97,8 @@ export interface StoreOptions {
   /** The time that is recorded with changes. */
   now: () => Date
   redactor?: Redactor | undefined
+  /** Seals the secrets of watches; by default they are stored as they are. */
+  sealer?: Sealer | undefined
   /** The machine on which processes are started; null: not recorded. */
   machineId?: MachineId | null | undefined
   createShrink: (access: DatabaseAccess) => Shrink
@@ -112,7 +115,14 @@ const LISTENERS: readonly RunListener[] = [
 /** The redactor is applied to everything that others will read: events, notifications, pending questions. */
 export function createStore(
   { reader, writer }: Connections,
-  { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null, createShrink }: StoreOptions,
+  {
+    windowMs,
+    now,
+    redactor = NOTHING_TO_REDACT,
+    sealer = NO_SEALER,
+    machineId = null,
+    createShrink,
+  }: StoreOptions,
 ): Store {
   const changeListeners = new ChangeListeners()
   const group = new GroupWriter(
@@ -131,7 +141,7 @@ export function createStore(
     ...createConversationStore(reader, write),
     ...createJobStore(reader, write),
     ...createTierStore(reader, write),
-    ...createWatchStore(reader, write),
+    ...createWatchStore(reader, write, sealer),
     ...createFollowUpStore(reader, write),
     ...createObstacleStore(reader, write),
     ...createNotificationStore(reader, write),

@@ -41,6 +41,7 @@ import { ends } from './0057-ends.ts'
 import { pastCosts } from './0062-past-costs.ts'
 import { allowedCalls } from './0064-allowed-calls.ts'
 import { trust } from './0066-trust.ts'
+import { sealedSecrets } from './0070-sealed-secrets.ts'
 
 export interface Migration {
   number: number
@@ -86,6 +87,7 @@ export const MIGRATIONS: readonly Migration[] = [
   pastCosts,
   allowedCalls,
   trust,
+  sealedSecrets,
 ]
 
 interface MigrationsTable {
