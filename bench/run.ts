@@ -11,6 +11,7 @@ import { broker } from './cases/broker.ts'
 import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
 import { dashboard } from './cases/dashboard.ts'
+import { dashboardLive } from './cases/dashboard-live.ts'
 import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
 import { inProcess } from './cases/in-process.ts'
@@ -56,6 +57,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   kept,
   adopt,
   dashboard,
+  dashboardLive,
 ]
 
 const { values: options } = parseArgs({

@@ -15,9 +15,12 @@ const INTRODUCTION = `# HTTP API
 <!-- Generated from src/contract/routes by \`npm run docs:http\`. Do not edit. -->
 
 The daemon listens on \`http://127.0.0.1:7717\` by default. Send \`Authorization: Bearer <token>\`; the token is in the file
-\`token\` of the daemon's home (\`~/.reprise\`). Bodies are JSON. The complete description, with all schemas, is the OpenAPI
-document at \`/api/openapi.json\`.
+\`token\` of the daemon's home (\`~/.reprise\`). The same operations are served on the Unix socket
+\`daemon.sock\` there, which the command line uses: \`curl --unix-socket ~/.reprise/daemon.sock http://localhost/api/health\`. Bodies
+are JSON. The complete description, with all schemas, is the OpenAPI document at \`/api/openapi.json\`.
 
+- There are limits: 15 seconds for the headers of a request and 10 minutes for all of it, connections (in all and for each
+  address), and 1,500 open streams (1,200 for each token; \`rate-limited\` with \`Retry-After\`).
 - Errors are \`{"error": {"code", "message", "hint"?, "details"?}}\`. The codes are stable. Besides those listed below, any
   operation can answer with \`bad-request\`, \`unauthorized\`, \`forbidden-origin\`, \`payload-too-large\` and \`internal\`.
 - Lists are pages: \`{"items", "nextCursor"}\`. Pass \`nextCursor\` as \`?cursor=\` for the next page.

@@ -22,8 +22,24 @@ const RUNS_A_DAY = 40
 const EVENTS_A_RUN = 40
 const EVENT_CHARS = 500
 
-const MONTH = { days: 30, keep: { runsMs: 14 * DAY_MS, eventsMs: 7 * DAY_MS, sessionsMs: 30 * DAY_MS } }
-const DEFAULTS = { days: 120, keep: { runsMs: 90 * DAY_MS, eventsMs: 30 * DAY_MS, sessionsMs: 180 * DAY_MS } }
+const MONTH = {
+  days: 30,
+  keep: {
+    runsMs: 14 * DAY_MS,
+    eventsMs: 7 * DAY_MS,
+    sessionsMs: 30 * DAY_MS,
+    auditMs: Number.POSITIVE_INFINITY,
+  },
+}
+const DEFAULTS = {
+  days: 120,
+  keep: {
+    runsMs: 90 * DAY_MS,
+    eventsMs: 30 * DAY_MS,
+    sessionsMs: 180 * DAY_MS,
+    auditMs: Number.POSITIVE_INFINITY,
+  },
+}
 
 export const kept: Benchmark = {
   name: 'kept',
@@ -48,7 +64,7 @@ export const kept: Benchmark = {
 
 interface Use {
   days: number
-  keep: { runsMs: number; eventsMs: number; sessionsMs: number }
+  keep: { runsMs: number; eventsMs: number; sessionsMs: number; auditMs: number }
 }
 
 async function useFor({ days, keep }: Use) {

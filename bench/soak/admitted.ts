@@ -1,9 +1,12 @@
 /** What a round has requested so far, and got an answer for. */
+
+import type { Disturbed } from './faults.ts'
 import type { Chaos } from './killer.ts'
 import type { JobWork } from './work.ts'
 
 export interface Admitted {
   tag: string
+  /** Of the run. */
   id: string
   cancelled: boolean
 }
@@ -12,9 +15,13 @@ export interface AdmittedJob extends Admitted {
   work: JobWork
 }
 
-export interface Round extends Chaos {
+export interface Round extends Chaos, Disturbed {
   admitted: Admitted[]
   jobs: AdmittedJob[]
+  /** The ids of conversations, and of follow-ups with their tags. */
+  conversations: string[]
+  followUps: { tag: string; id: string }[]
+  mixed: boolean
   /** Violations that were noticed during the round. */
   seen: string[]
 }

@@ -13,12 +13,12 @@ export interface SettledJob {
   runs: readonly Settled[]
 }
 
-export function checkJob(settled: SettledJob, tell: Tell): void {
+export function checkJob(settled: SettledJob, mixed: boolean, tell: Tell): void {
   const { tag, id } = settled.entry
   const say: Tell = (violation) => tell(`${tag} (${id}): ${violation}`)
   checkEnd(settled, say)
   checkRuns(settled, say)
-  checkAttempts(settled, say)
+  checkAttempts(settled, mixed, say)
   checkSums(settled, say)
   checkSessions(settled, say)
 }
@@ -61,12 +61,13 @@ function checkRuns({ job, runs }: SettledJob, say: Tell): void {
   }
 }
 
-function checkAttempts({ entry: { tag, work }, job, runs }: SettledJob, say: Tell): void {
+function checkAttempts({ entry: { tag, work }, job, runs }: SettledJob, mixed: boolean, say: Tell): void {
   const allowed: OutcomeName[] = ['completed', 'crashed']
   if (work.timeoutMs !== null) allowed.push('timed-out')
   if (work.maxBudgetTokens !== null) allowed.push('budget')
   if (work.cancelAfterMs !== null) allowed.push('cancelled')
   if (isTask(tag, 'limit')) allowed.push('rate-limited')
+  if (mixed) allowed.push('outage')
   for (const { id, state, outcome } of job.attempts) {
     if (state !== 'ended' || !outcome) say(`attempt ${id} is ${state}`)
     else if (!allowed.includes(outcome.name))

@@ -32,9 +32,13 @@ function checkRepeats(
   runs: readonly Settled[],
   tell: Tell,
 ): number {
-  // A request that the model refused does not count.
+  // A request that the model refused, or whose answer it cut off, does not count: the CLI itself asks again.
   const starts = requests.filter(
-    (r) => r.rule === PROMPT_RULE && r.outcome !== 'failed' && promptsIn(r.userText).at(-1) === tag,
+    (r) =>
+      r.rule === PROMPT_RULE &&
+      r.outcome !== 'failed' &&
+      r.outcome !== 'cut' &&
+      promptsIn(r.userText).at(-1) === tag,
   )
   let repeated = 0
   for (const [index, start] of starts.entries()) {
@@ -79,16 +83,25 @@ export function checkMoney(
       const reported =
         !STOPPED.includes(attempt.outcome?.name ?? '') &&
         events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
-      const sure = reported ? own : own.slice(0, -1)
-      const last = reported ? undefined : own.at(-1)
+      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged.
+      const unseen = events.some(
+        (event) => event.attemptId === attempt.id && event.type === 'gap' && event.reason === 'disk-full',
+      )
+      // The CLI does not count an answer that was cut off; it asks again.
+      const whole = own.filter(({ outcome }) => outcome !== 'cut')
+      const sure = reported ? whole : whole.slice(0, -1)
+      const unsure = own.filter((request) => !sure.includes(request))
       for (const [kind, of] of [
         ['output', outputOf],
         ['all', allOf],
       ] as const) {
         const sum = sure.reduce((tokens, request) => tokens + of(request), 0)
-        ranges[kind].atLeast += sum
+        if (!unseen) ranges[kind].atLeast += sum
         // The beginning of an answer announces one token of output.
-        ranges[kind].atMost += sum + (last ? of(last) + (outputOf(last) === 0 ? 1 : 0) : 0)
+        ranges[kind].atMost += unsure.reduce(
+          (tokens, request) => tokens + of(request) + (outputOf(request) === 0 ? 1 : 0),
+          sum,
+        )
       }
     }
     const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = run.usage

@@ -45,6 +45,9 @@ const OWN: ReadonlySet<EventType> = new Set([
   'question-answer',
 ] as const)
 
+const isOwn = (event: RunEvent) =>
+  OWN.has(event.type) || (event.type === 'gap' && event.reason === 'disk-full')
+
 const isDelta = ({ type }: { type: string }) => type.endsWith('-delta')
 
 /**
@@ -71,7 +74,7 @@ function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[]
 /** I2: every line that the agent printed is stored, once and in order. */
 export function checkSpool(spool: string, { tag, run, events }: Settled, tell: Tell): void {
   for (const attempt of run.attempts) {
-    const own = events.filter((event) => event.attemptId === attempt.id && !OWN.has(event.type))
+    const own = events.filter((event) => event.attemptId === attempt.id && !isOwn(event))
     const lines = readLines(join(spool, attempt.id, 'out')).flatMap((line) => parseClaudeLine(line))
     checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
     const stored = own.filter((event) => !isDelta(event)).map(bodyOf)

@@ -26,6 +26,8 @@ export interface RoundReport {
   freshAgain: Record<string, number>
   resumedAttempts: number
   modelRequests: number
+  /** Requests that the model failed at, or whose answer it cut off. */
+  modelFaults: number
   /** Prompts that a session was given again, because it had not recorded them when its process was killed. */
   promptsRepeated: number
   violations: string[]
@@ -40,7 +42,7 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   const settled: Settled[] = []
   for (const entry of round.admitted) {
     const one = await readRun(world, entry.tag, entry.id)
-    checkRun(entry, one, tell)
+    checkRun(entry, one, round.mixed, tell)
     settled.push(one)
   }
   const jobs: SettledJob[] = []
@@ -48,7 +50,7 @@ export async function checkRound(round: Round): Promise<RoundReport> {
     const job = await getJob(world, entry.id)
     const runs: Settled[] = []
     for (const id of job.runIds) runs.push(await readRun(world, entry.tag, id))
-    checkJob({ entry, job, runs }, tell)
+    checkJob({ entry, job, runs }, round.mixed, tell)
     jobs.push({ entry, job, runs })
     settled.push(...runs)
   }
@@ -66,8 +68,11 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   )
   for (const one of settled) checkEvents(one, tell)
   checkNotes(round, settled, tell)
-  const promptsRepeated = checkRequests(world.simulator.requests(), settled, tell)
-  checkMoney(world.simulator.requests(), settled, tell)
+  const requests = world.simulator
+    .requests()
+    .map((request) => ({ ...request, at: round.clock.toDaemon(request.at) }))
+  const promptsRepeated = checkRequests(requests, settled, tell)
+  checkMoney(requests, settled, tell)
 
   await world.killDaemon('SIGTERM')
   await until(() => world.processes().length === 0, 'processes to end', 5000).catch(() => {
@@ -87,7 +92,8 @@ export async function checkRound(round: Round): Promise<RoundReport> {
     attemptOutcomes: countBy(attempts.map(({ outcome }) => outcome?.name ?? 'none')),
     freshAgain: countBy(again.flatMap((attempt) => attempt.freshReason ?? [])),
     resumedAttempts: again.filter((attempt) => attempt.resumed).length,
-    modelRequests: world.simulator.requests().length,
+    modelRequests: requests.length,
+    modelFaults: requests.filter(({ outcome }) => outcome === 'failed' || outcome === 'cut').length,
     promptsRepeated,
     violations,
   }
@@ -117,7 +123,7 @@ async function checkListed(
   for (const id of known) tell(`${id} was admitted and does not exist`)
 }
 
-function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): void {
+function checkRun({ cancelled }: Admitted, { tag, run }: Settled, mixed: boolean, tell: Tell): void {
   const where = `${tag} (${run.id})`
   if (run.state !== 'settled') tell(`${where} is ${run.state}`)
   const expected = cancelled ? ['completed', 'cancelled', 'crashed'] : ['completed', 'crashed']
@@ -130,10 +136,11 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, tell: Tell): v
   if (run.outcome === 'crashed' && crashes <= MAX_RESUMES) {
     tell(`${where} gave up after ${crashes} crashes: ${run.message}`)
   }
+  const allowed = ['completed', 'crashed', 'cancelled', ...(mixed ? ['outage'] : [])]
   for (const attempt of run.attempts) {
     if (attempt.state !== 'ended' || !attempt.outcome)
       tell(`${where}: attempt ${attempt.id} is ${attempt.state}`)
-    else if (!['completed', 'crashed', 'cancelled'].includes(attempt.outcome.name)) {
+    else if (!allowed.includes(attempt.outcome.name)) {
       tell(`${where}: attempt ${attempt.id} ended as ${attempt.outcome.name}: ${attempt.outcome.message}`)
     }
   }

@@ -41,7 +41,7 @@ function victims(world: World): Victim[] {
   })
 }
 
-function groupOf(pid: number): number {
+export function groupOf(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2])
@@ -92,5 +92,17 @@ export async function bounceDaemon(chaos: Chaos, random: Random): Promise<void> 
     kills.startingDaemon++
     await start
   }
-  await world.startDaemon()
+  await startDaemon(world)
+}
+
+/** A daemon does not start while the disk is full; a person would try again. */
+async function startDaemon(world: World): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await world.startDaemon()
+    } catch (error) {
+      if (failures >= 20) throw error
+      await delay(300)
+    }
+  }
 }

@@ -4,10 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from '../../src/contract/http.ts'
 import type { Job } from '../../src/contract/job.ts'
 import { until, World } from '../../test/support/world.ts'
-import { admitJob, admitRun, countOpen } from './admit.ts'
+import { admitJob, admitRun, countOpen, readFollowUps } from './admit.ts'
 import type { Round } from './admitted.ts'
+import { disturb, mountHome, NO_FAULTS, SoakClock } from './faults.ts'
 import { bounceDaemon, type Chaos, killSomeAgent, NO_KILLS } from './killer.ts'
 import { attend, cancelJob } from './person.ts'
+import { quietly } from './quietly.ts'
 import type { Random } from './random.ts'
 import { soakScenario } from './scenario.ts'
 import { drawWork, JOB_DIRS, jobDir, MAX_RESUMES, notesOf, type Work } from './work.ts'
@@ -18,6 +20,8 @@ export interface RoundInput extends Pick<Chaos, 'spare'> {
   jobShare: number
   maxJobs: number
   random: Random
+  /** Also turns and follow-ups, a faulty model, and faults besides kills. */
+  mixed: boolean
   log: (line: string) => void
 }
 
@@ -40,14 +44,35 @@ interface Playtime {
 
 export async function playRound(input: RoundInput): Promise<Round> {
   const { random, spare, log } = input
-  const work = drawWork(random.fork(), MAX_WORK, input.jobShare)
+  const work = drawWork(random.fork(), MAX_WORK, input.jobShare, input.mixed)
   const world = await World.create(soakScenario(work.map(({ tag }) => tag)), CONFIG)
-  const round: Round = { world, spare, admitted: [], jobs: [], seen: [], kills: { ...NO_KILLS } }
+  const { mixed } = input
+  const clock = new SoakClock(world.dir)
+  const hasDisk = mixed && mountHome(world)
+  if (mixed) {
+    await world.configure(CONFIG)
+    Object.assign(world.env, clock.env)
+    if (!hasDisk) log('no disk is filled: a file system cannot be mounted here')
+  }
+  const round: Round = {
+    world,
+    spare,
+    mixed,
+    hasDisk,
+    clock,
+    admitted: [],
+    jobs: [],
+    conversations: [],
+    followUps: [],
+    seen: [],
+    kills: { ...NO_KILLS },
+    faults: { ...NO_FAULTS },
+  }
   try {
     for (let n = 0; n < JOB_DIRS; n++) mkdirSync(jobDir(world, n))
     await world.startDaemon()
     const quiet = new AbortController()
-    const [creator, person, agentKiller, toolKiller, daemonKiller] = [0, 1, 2, 3, 4].map(() =>
+    const [creator, person, agentKiller, toolKiller, daemonKiller, disturber] = [0, 1, 2, 3, 4, 5].map(() =>
       random.fork(),
     ) as Randoms
     const attending = attend(round, person, quiet.signal)
@@ -59,10 +84,16 @@ export async function playRound(input: RoundInput): Promise<Round> {
         if (killed) log(`killed ${killed}`)
       }),
       killAfterTools(round, toolKiller, playtime),
+      mixed
+        ? repeat(playtime, disturber, [300, 1500], async () => {
+            const fault = await disturb(round, disturber)
+            if (fault) log(`fault: ${fault}`)
+          })
+        : null,
       repeat(playtime, daemonKiller, [1500, 6000], () => bounceDaemon(round, daemonKiller)),
     ])
     log(`${round.admitted.length} runs and ${round.jobs.length} jobs admitted; waiting for them to settle`)
-    await waitUntilSettled(world)
+    await waitUntilSettled(round)
     quiet.abort()
     await attending
     return round
@@ -72,7 +103,7 @@ export async function playRound(input: RoundInput): Promise<Round> {
   }
 }
 
-type Randoms = [Random, Random, Random, Random, Random]
+type Randoms = [Random, Random, Random, Random, Random, Random]
 
 /** The moments right after a tool has done its work are short, and errors in handling them are the most likely. */
 async function killAfterTools(round: Round, random: Random, playtime: Playtime): Promise<void> {
@@ -125,12 +156,14 @@ async function askForWork(
   await Promise.all(cancels)
 }
 
-async function waitUntilSettled(world: World): Promise<void> {
+async function waitUntilSettled(round: Round): Promise<void> {
+  const { world } = round
   await until(
     async () => {
+      if (!(await readFollowUps(round))) return false
       // Paused jobs are counted first: one that a person continues meanwhile is counted as open afterwards.
-      const paused = await world.api<Page<Job>>('GET', '/api/jobs?state=paused&limit=1')
-      return paused.items.length === 0 && (await countOpen(world)) === 0
+      const paused = await quietly(() => world.api<Page<Job>>('GET', '/api/jobs?state=paused&limit=1'))
+      return paused?.items.length === 0 && (await countOpen(world)) === 0
     },
     'all work to settle',
     SETTLE_MS,

@@ -3,10 +3,13 @@
  * repeats the call only after a check; if it was told nothing and does not see the result, it repeats the call blindly.
  * So a line that appears twice in `notes` means that Reprise did not tell the model.
  */
-import type { RuleInput, ScenarioInput } from '../../src/simulator/scenario-types.ts'
+import type { RuleInput, ScenarioInput, StepInput } from '../../src/simulator/scenario-types.ts'
 
-/** `slow`: its tool never ends by itself. `limit`: the model refuses the first requests. All but `say` write a line. */
-export type Task = 'say' | 'note' | 'slow' | 'limit'
+/**
+ * `slow`: its tool never ends by itself. `limit`, `fail`, `cut`: the model refuses the first requests, fails at them, or
+ * cuts off its answer. All but `say` write a line.
+ */
+export type Task = 'say' | 'note' | 'slow' | 'limit' | 'fail' | 'cut'
 
 export const tagOf = (number: number, task: Task) => `soak-${String(number).padStart(4, '0')}-${task}`
 export const promptOf = (tag: string) => `Please do ${tag}.`
@@ -39,11 +42,15 @@ const careful = bash('grep -qx $1 notes || echo $1 >> notes')
 const forTag = (step: typeof blind, tag: string) =>
   JSON.parse(JSON.stringify(step).replaceAll('$1', tag)) as typeof blind
 
-const NOTING = '(soak-\\d+-(?:note|slow|limit))'
+const NOTING = '(soak-\\d+-(?:note|slow|limit|fail|cut))'
 // A prompt that got no answer comes before it in the same message.
 const INTERRUPTED = '(?:^|\\n)<reprise>\\s*You were interrupted'
 /** The CLI itself retries a refused request once. */
-const LIMIT = { rateLimit: { resetsIn: '1s', times: 2 } }
+const FAULTY: Partial<Record<Task, readonly StepInput[]>> = {
+  limit: [{ rateLimit: { resetsIn: '1s', times: 2 } }],
+  fail: [{ error: { status: 529, times: 3 } }],
+  cut: [{ text: 'It is ' }, { cut: { times: 1 } }],
+}
 
 export function soakScenario(tags: readonly string[]): ScenarioInput {
   const interrupted = `/${INTERRUPTED}/`
@@ -92,12 +99,14 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
     when: { user: `/What these tools did stays done[^]*Please do ${NOTING}\\.$/` },
     reply: [careful],
   })
-  for (const tag of tags.filter((one) => isTask(one, 'limit'))) {
-    rules.push({
-      name: PROMPT_RULE,
-      when: { user: `/Please do ${tag}\\.$/` },
-      reply: [LIMIT, forTag(blind, tag)],
-    })
+  for (const [task, steps] of Object.entries(FAULTY)) {
+    for (const tag of tags.filter((one) => isTask(one, task as Task))) {
+      rules.push({
+        name: PROMPT_RULE,
+        when: { user: `/Please do ${tag}\\.$/` },
+        reply: [...steps, forTag(blind, tag)],
+      })
+    }
   }
   rules.push(
     { name: PROMPT_RULE, when: { user: '/Please do (soak-\\d+-slow)\\.$/' }, reply: [endless] },

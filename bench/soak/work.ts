@@ -10,6 +10,8 @@ export interface RunWork {
   permissions: PermissionMode
   /** Continues in the session of an earlier run. */
   inSession: boolean
+  /** How it is requested: by itself, as a turn of a conversation, or as a follow-up in the session of an earlier run. */
+  as: 'run' | 'turn' | 'follow-up'
   cancelAfterMs: number | null
 }
 
@@ -46,14 +48,15 @@ export const notesOf = (world: World) => [
 /** Longer than an undisturbed turn takes, shorter than a tool that never ends. */
 const TIMEOUT_MS = 7000
 
-export function drawWork(random: Random, count: number, jobShare: number): Work[] {
+export function drawWork(random: Random, count: number, jobShare: number, mixed: boolean): Work[] {
   return Array.from({ length: count }, (_, index) =>
-    random.chance(jobShare) ? drawJob(random, index + 1) : drawRun(random, index + 1),
+    random.chance(jobShare) ? drawJob(random, index + 1, mixed) : drawRun(random, index + 1, mixed),
   )
 }
 
-function drawRun(random: Random, number: number): RunWork {
+function drawRun(random: Random, number: number, mixed: boolean): RunWork {
   return {
+    as: mixed ? random.pick(['run', 'turn', 'turn', 'follow-up'] as const)! : 'run',
     kind: 'run',
     tag: tagOf(number, random.chance(0.35) ? 'say' : 'note'),
     permissions: random.pick(['allow', 'allow', 'ask', 'ask-all'] as const)!,
@@ -62,8 +65,11 @@ function drawRun(random: Random, number: number): RunWork {
   }
 }
 
-function drawJob(random: Random, number: number): JobWork {
-  const task: Task = random.pick(['say', 'say', 'note', 'note', 'note', 'note', 'slow', 'limit'] as const)!
+const FAULTY_MODEL: readonly Task[] = ['fail', 'cut']
+
+function drawJob(random: Random, number: number, mixed: boolean): JobWork {
+  const tasks: readonly Task[] = ['say', 'say', 'note', 'note', 'note', 'note', 'slow', 'limit']
+  const task = random.pick(mixed ? [...tasks, ...FAULTY_MODEL] : tasks)!
   return {
     kind: 'job',
     tag: tagOf(number, task),

@@ -7,6 +7,11 @@ export interface SessionFile {
   path: string
   bytes: number
   modifiedAt: Date
+  /**
+   * The id of the session whose private folder in a sandbox the file may be in; null: it is in no such folder. The agent in
+   * that sandbox can write any file there, so what it contains is not evidence of what a person did.
+   */
+  privateTo: string | null
 }
 
 /**
@@ -28,11 +33,20 @@ export interface SessionPeek {
   stopReason: string | null
 }
 
+/** Older turns are left out. The newest one is always returned. */
+export interface TurnLimits {
+  turns: number
+  chars: number
+}
+
 export interface ExistingSessions {
   /** Lists files without reading them. With `workDir`: only files that may belong to that directory. */
   find: (env: Readonly<Record<string, string>>, workDir: string | null) => Promise<SessionFile[]>
   /** Reads only the beginning and the end of the file, whatever its size. */
   peek: (file: SessionFile) => Promise<SessionPeek>
-  /** The turns of the session, oldest first. One turn at a time is in memory. */
-  readTurns: (file: SessionFile) => AsyncIterable<OutsideTurn>
+  /**
+   * The turns of the session, oldest first. One turn at a time is in memory. With limits: only the newest ones that a
+   * resumed session contains.
+   */
+  readTurns: (file: Pick<SessionFile, 'path'>, limits?: TurnLimits) => AsyncIterable<OutsideTurn>
 }

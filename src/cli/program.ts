@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import type { CliContext } from './base/context.ts'
 import { EXIT } from './base/exit-code.ts'
 import { kindTakenBy } from './base/id-argument.ts'
+import { write } from './base/output.ts'
 import { COMMANDS } from './command-table.ts'
 
 const EXAMPLES = `
@@ -46,8 +47,8 @@ async function buildProgram(argv: readonly string[], context: CliContext): Promi
     .helpOption('-h, --help', 'print help for a command')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(text),
+      writeOut: (text) => write(context.stdout, text),
+      writeErr: (text) => write(context.stderr, text),
       // Errors are thrown too, and reported in one place.
       outputError: () => {},
     })

@@ -18,6 +18,7 @@ export const keep = z
     ).prefault('180d'),
     output: retention('The raw output of ended attempts; their events stay.').prefault('7d'),
     checkpoints: retention('The checkpoints of ended jobs.').prefault('30d'),
+    audit: retention('The record of who did what through the API.').prefault('365d'),
   })
   .describe('How long things are kept after their end or last use: a duration, or `forever`.')
 

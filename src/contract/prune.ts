@@ -8,6 +8,7 @@ export const PRUNE_KINDS = [
   'cycles',
   'follow-ups',
   'notifications',
+  'audit',
   'sessions',
   'transcripts',
   'output',

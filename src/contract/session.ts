@@ -55,7 +55,9 @@ export const Session = z
         'The version of the agent that wrote to the session last; null if it is not known. An older version does not resume it.',
       ),
     state: SessionState,
-    status: SessionState.describe('The same as `state`.'),
+    status: SessionState.describe(
+      'The same as `state`, under the name that the filter `?status=` and the provider use.',
+    ),
     stateSince: z.iso.datetime().nullable().describe('null: not recorded.'),
     origin: z
       .enum(['reprise', 'adopted'])

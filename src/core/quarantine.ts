@@ -24,6 +24,6 @@ export function decideQuarantine(suspicions: readonly Deaths[]): Outcome | null 
   const times = worst.deaths === 2 ? 'twice' : `${worst.deaths} times`
   return {
     name: 'quarantined',
-    message: `the daemon died ${times} while it was ${DOING[worst.step]}. The run is held back and its agent was stopped, so that other work continues; a retry continues the run`,
+    message: `the daemon died ${times} while it was ${DOING[worst.step]}. The run is held back and its agent was stopped, so that other work continues`,
   }
 }

@@ -1,5 +1,4 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
-import { rm } from 'node:fs/promises'
 import type { StopCause } from '../agents/adapter.ts'
 import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
@@ -46,6 +45,7 @@ import { createPurposes, type FurtherPurposes } from './purposes.ts'
 import type { QueryEngine } from './queries/api.ts'
 import { createQueries } from './queries/queries.ts'
 import { createReferences } from './references/references.ts'
+import { endAll } from './runs/end-all.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
@@ -57,6 +57,7 @@ import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
 import { createTransfers } from './transfer/api.ts'
+import { recoverPlacements } from './transfer/placements.ts'
 import type { ProjectFile } from './trust/project.ts'
 import { Trust } from './trust/trust.ts'
 import { takeConfigured } from './watches/configured.ts'
@@ -95,6 +96,8 @@ export interface EngineInput {
   archive: string
   /** The directory in which imported sessions are received and verified. */
   imports: string
+  /** The directory with one folder per session of the provider. */
+  agentSessions: string
   /** The directory with state files that agents at tiers may read. */
   stateDir: string
   /** The sandbox of this machine. */
@@ -210,19 +213,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     bus.publish(id)
   }
   let stopCleanUp = () => {}
-  /** Repeats, because a run may have been added between two looks. */
-  const endRunning = async () => {
-    while (driving.size > 0) {
-      const work = [...driving.keys()]
-      await Promise.allSettled([...new Set(driving.values())].map((id) => runs.cancel(id)))
-      await Promise.allSettled(work)
-    }
-  }
   const close = async ({ leaveRunning }: { leaveRunning: boolean }) => {
     stopCleanUp()
     const quiet = [timetable.close()]
     await dispatcher.close()
-    if (!leaveRunning) await endRunning()
+    if (!leaveRunning) await endAll({ ...deps, driving, cancel: runs.cancel })
     quiet.push(approvals.close(), timekeeping.close())
     await notifications.close()
     base.live.detachAll()
@@ -278,8 +273,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     open: async () => {
       await timekeeping.open()
       await disk.open()
-      // A daemon that died while it received a session left these files.
-      await rm(given.imports, { recursive: true, force: true })
+      await recoverPlacements(deps)
+      await store.forgetStaged()
       // This runs before anything can become due, so that a watch that was removed from the configuration does not
       // fire.
       await takeConfigured(deps)

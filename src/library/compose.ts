@@ -16,6 +16,7 @@ import { type Changes, describeChanges } from '../engine/base/changes.ts'
 import { ProgressBus } from '../engine/base/progress.ts'
 import { createEngine, type RunningEngine } from '../engine/engine.ts'
 import type { FurtherPurposes } from '../engine/purposes.ts'
+import { AGENT_SESSIONS } from '../engine/queries/stored-session.ts'
 import { ReadingThread } from '../engine/supervise/reading/thread.ts'
 import { openBrokerHost } from '../process/broker/host.ts'
 import { onePerDisk, openReserve, readDiskFree } from '../process/disk-free.ts'
@@ -43,6 +44,7 @@ import { createNotifier } from './notifier.ts'
 import { hiddenPathsOf, protectedPathsOf } from './own-paths.ts'
 import { readProject } from './project.ts'
 import { createRedactor } from './redaction.ts'
+import { openSealer } from './sealer.ts'
 import { engineSettings } from './settings.ts'
 import { openSimulator } from './simulated.ts'
 import { startReadingThread } from './start-reading-thread.ts'
@@ -114,8 +116,10 @@ export async function compose({
     const store = await openSqliteStore(databasePath(config, home), machine.now(), {
       redactor,
       now: () => machine.now(),
+      sealer: openSealer(home),
     })
     closers.push(store.close)
+    await store.sealSecrets()
     if (config.store.url !== undefined) await claimDatabase(store, home)
     const [spool, stateDir] = [join(home, 'spool'), join(home, 'state')]
     for (const dir of [spool, stateDir]) mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -160,6 +164,7 @@ export async function compose({
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       imports: join(home, 'imports'),
+      agentSessions: join(home, AGENT_SESSIONS),
       stateDir,
       sandbox: openSandboxHost(env.PATH ?? '', config.run.sandboxKind),
       broker: openBrokerHost({

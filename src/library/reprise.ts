@@ -70,7 +70,7 @@ export function createReprise({ connection, home, cwd, daemon, notices }: Repris
   const { health: _, shutdown: __, ...shared } = calls
   const close = async ({ leaveRunning = false }: CloseOptions = {}) => {
     try {
-      if (!leaveRunning) await started.cancel(inner)
+      if (!leaveRunning) await started.cancel(inner, { wait: daemon !== null })
     } finally {
       await connection.close({ leaveRunning })
     }

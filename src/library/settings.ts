@@ -37,6 +37,7 @@ export function engineSettings(
       sessionsMs: keptFor(keep.sessions),
       outputMs: keptFor(keep.output),
       checkpointsMs: keptFor(keep.checkpoints),
+      auditMs: keptFor(keep.audit),
     },
     agentConcurrency: Object.fromEntries(
       Object.entries(agents).flatMap(([name, { concurrency }]) => (concurrency ? [[name, concurrency]] : [])),

@@ -3,10 +3,13 @@
  * takes longer than everything else that a command does before its first request. Every request has a connection of its
  * own, so none is sent over a connection that the daemon is about to close.
  */
-import { Agent, type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Answer, Fetch } from '../client/request.ts'
+
+/** An import of this module would read all its exports, and one of them loads the built-in `fetch`. */
+const { Agent, request } = process.getBuiltinModule('node:http')
 
 /** `findSocket` is called before each request. It throws if there is no socket that can be trusted. */
 export function fetchOver(findSocket: () => string): Fetch {

@@ -3,6 +3,7 @@
  * daemon may have others, which belong to somebody else.
  */
 import type { Client, Connection } from '../client/client.ts'
+import { RepriseError } from '../contract/errors.ts'
 import type { Page } from '../contract/http.ts'
 import { wrapRequests } from './wrap.ts'
 
@@ -33,23 +34,30 @@ export class Started {
     if (JOB_STARTS.has(operation)) this.#jobs.add((response as { id: string }).id)
   }
 
-  /** Cancels what is still active. Resolves when all of it has ended. */
-  async cancel(calls: Client): Promise<void> {
+  /**
+   * Cancels what is still active. With `wait` it resolves when all of it has ended; an engine in this process waits itself
+   * when it is closed. Rejects if a cancellation could not be stored.
+   */
+  async cancel(calls: Client, { wait }: { wait: boolean }): Promise<void> {
     await Promise.allSettled(this.#starting)
     const jobs = await activeOf(this.#jobs, JOB_ACTIVE, (state, cursor) => calls.listJobs({ state, cursor }))
     const runs = await activeOf(this.#runs, RUN_ACTIVE, (state, cursor) => calls.listRuns({ state, cursor }))
     await Promise.all([
       ...jobs.map(async (id) => {
-        // It may have ended meanwhile.
-        await calls.cancelJob(id).catch(() => {})
-        await calls.whenJobEnds(id)
+        await calls.cancelJob(id).catch(ignoreEnded)
+        if (wait) await calls.whenJobEnds(id)
       }),
       ...runs.map(async (id) => {
-        await calls.cancelRun(id).catch(() => {})
-        await calls.whenSettled(id)
+        await calls.cancelRun(id).catch(ignoreEnded)
+        if (wait) await calls.whenSettled(id)
       }),
     ])
   }
+}
+
+/** It may have ended meanwhile, which is just as well. */
+function ignoreEnded(error: unknown): void {
+  if (error instanceof RepriseError && error.code === 'home-unusable') throw error
 }
 
 const RUN_STARTS: ReadonlySet<string> = new Set(['createRun', 'continueRun'])

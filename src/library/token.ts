@@ -10,7 +10,7 @@ export function ensureToken(home: string): string {
     chmodSync(path, 0o600)
     return known
   }
-  const token = randomBytes(32).toString('base64url')
+  const token = `rpt_${randomBytes(32).toString('base64url')}`
   writeToken(home, token)
   return token
 }

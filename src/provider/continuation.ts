@@ -3,6 +3,7 @@
  * continuations together. After a turn limit the engine itself continues in the same session. Another end that is not
  * natural, such as an answer that reached its length limit, is continued by a further query in the session.
  */
+import { RepriseError } from '../contract/errors.ts'
 import { ConversationHistory } from './conversation-history.ts'
 import type { ProviderMessage, ResultMessage } from './message.ts'
 import type { ExecuteOptions } from './options.ts'
@@ -27,11 +28,13 @@ export interface TurnState {
 type Execute = (options: ExecuteOptions, turnsInAll: number | undefined) => AsyncGenerator<ProviderMessage>
 
 const DEFAULT_MAX_TURNS = 20
+const MOST_TURNS = 10_000
 /** Stop reasons after which the model would say more if it were asked to continue. */
 const UNFINISHED: readonly (string | null)[] = ['max_tokens', 'pause_turn', 'tool_use']
 
 /** The messages of all continuations. */
-export interface ContinuedMessages extends AsyncGenerator<ProviderMessage, TurnState, void> {
+export interface ContinuedMessages<Message = ProviderMessage>
+  extends AsyncGenerator<Message, TurnState, void> {
   /** How far it is. */
   readonly state: Readonly<TurnState>
 }
@@ -42,7 +45,9 @@ export class ContinuedQuery implements ContinuedMessages {
   #current: AsyncGenerator<ProviderMessage> | null = null
 
   constructor(execute: Execute, options: ContinuationOptions) {
-    const { maxTurns = DEFAULT_MAX_TURNS } = options
+    const { maxTurns = DEFAULT_MAX_TURNS, turnsPerContinuation } = options
+    checkTurns('maxTurns', maxTurns)
+    if (turnsPerContinuation !== undefined) checkTurns('turnsPerContinuation', turnsPerContinuation)
     this.#state = { currentTurn: 0, maxTurns, toolCalls: 0, toolCallsThisTurn: 0, continuations: 0 }
     const open: Execute = (...asked) => {
       this.#current = execute(...asked)
@@ -112,11 +117,17 @@ async function* continueQueries(
 
 function count(message: ProviderMessage, state: TurnState): void {
   if (message.type === 'result') {
-    state.currentTurn += message.num_turns
+    // A result always stands for a turn, so this comes to an end whatever the agent counts.
+    state.currentTurn += Math.max(1, message.num_turns)
     state.toolCallsThisTurn = 0
   }
   if (message.type !== 'assistant') return
   const calls = message.message.content.filter((block) => block.type === 'tool_use').length
   state.toolCalls += calls
   state.toolCallsThisTurn += calls
+}
+
+function checkTurns(name: string, turns: unknown): void {
+  if (Number.isInteger(turns) && Number(turns) >= 1 && Number(turns) <= MOST_TURNS) return
+  throw new RepriseError('bad-request', `${name}: expected a whole number from 1 to ${MOST_TURNS}`)
 }

@@ -1,7 +1,6 @@
 /** Accumulates a conversation, for the next query's `conversationHistory`. */
 import { type Message, type MessageBlock, toMessage } from './history.ts'
 import { type HistoryInput, readHistory } from './history-input.ts'
-import type { ProviderMessage } from './message.ts'
 
 export class ConversationHistory {
   readonly #messages: Message[]
@@ -19,7 +18,7 @@ export class ConversationHistory {
   }
 
   /** Adds a message that a query yielded, if it is part of the conversation. */
-  addMessage(message: ProviderMessage): void {
+  addMessage(message: { type: string }): void {
     for (const { role, content } of readHistory([message]).map(toMessage)) this.#add(role, content)
   }
 

@@ -1,10 +1,14 @@
 /** The entry `reprise/provider`: queries in the form of the Agent SDK, with session continuity. */
 import '../library/node-version.ts'
+import type { ProviderMessage } from './message.ts'
 import type { Provider, ProviderOptions } from './provider.ts'
 
-export async function createProvider(options?: ProviderOptions): Promise<Provider> {
+/** With `createProvider<SDKMessage>()` the messages have the types of the Agent SDK, whose form they have anyway. */
+export async function createProvider<Message = ProviderMessage>(
+  options?: ProviderOptions,
+): Promise<Provider<Message>> {
   const { createProvider: create } = await import('./provider.ts')
-  return create(options)
+  return (await create(options)) as unknown as Provider<Message>
 }
 
 export { RepriseError } from '../contract/errors.ts'
@@ -17,6 +21,12 @@ export type { HistoryInput } from './history-input.ts'
 export type * from './message.ts'
 export type { ExecuteOptions, SystemPrompt } from './options.ts'
 export type { Provider, ProviderOptions, ReconstructedContext } from './provider.ts'
-export type { SessionKey, SessionStore, SessionStoreEntry } from './session-store.ts'
+export type {
+  FoldSessionSummary,
+  SessionKey,
+  SessionStore,
+  SessionStoreEntry,
+  SessionSummary,
+} from './session-store.ts'
 export type { SessionState } from './sessions.ts'
 export type { QueryMessages, ResumedMessages, Taken, WhyFresh } from './taken.ts'

@@ -5,15 +5,17 @@
  * open → (`close`: every query is ended, then the engine) → closed. A query that an earlier process left open, because it
  * died, is ended when the provider is created: nobody reads its messages any more.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { RepriseError } from '../contract/errors.ts'
 import type { DroppedResult } from '../contract/query.ts'
 import type { OpenOptions } from '../library/options.ts'
 import { type ContinuationOptions, type ContinuedMessages, ContinuedQuery } from './continuation.ts'
-import { type Message, toMessage } from './history.ts'
+import { type Message as HistoryMessage, toMessage } from './history.ts'
+import type { ProviderMessage } from './message.ts'
 import { type OpenedEngine, openEngine } from './open.ts'
 import { checkOptions, type ExecuteOptions } from './options.ts'
 import { Query, settled } from './query.ts'
-import { createSessionStore, type SessionStore } from './session-store.ts'
+import { createSessionStore, type FoldSessionSummary, type SessionStore } from './session-store.ts'
 import { ProviderSessions, type SessionState } from './sessions.ts'
 import type { QueryMessages, ResumedMessages, WhyFresh } from './taken.ts'
 
@@ -24,16 +26,19 @@ export interface ProviderOptions extends Omit<OpenOptions, 'home' | 'daemon'> {
   agent?: string | undefined
   /** How long the result of a tool that is not about a file is kept by `reconstructContext`. Default: 30 minutes. */
   staleAfterMs?: number | undefined
+  /** The Agent SDK's function of the same name, with which `sessionStore` can list sessions without loading them. */
+  foldSessionSummary?: FoldSessionSummary | undefined
 }
 
 /** The messages of a session, and which tool results were replaced because they do not hold any more. */
-export type ReconstructedContext = Message[] & { dropped: DroppedResult[] }
+export type ReconstructedContext = HistoryMessage[] & { dropped: DroppedResult[] }
 
-export interface Provider {
+/** `Message`: the type of the messages, by default this library's own. `SDKMessage` of the Agent SDK fits as well. */
+export interface Provider<Message = ProviderMessage> {
   /** Yields the messages of one query; the last one is a `result`. */
-  executeQuery: (options: ExecuteOptions) => QueryMessages
+  executeQuery: (options: ExecuteOptions) => QueryMessages<Message>
   /** Continues until the model has finished, or `maxTurns` turns were taken in all. */
-  executeWithContinuation: (options: ContinuationOptions) => ContinuedMessages
+  executeWithContinuation: (options: ContinuationOptions) => ContinuedMessages<Message>
   /**
    * Resumes the session, or starts a new one with its history if that is not possible; `taken` says which. Without
    * `conversationHistory` the history is the one that Reprise has stored.
@@ -42,7 +47,7 @@ export interface Provider {
     sessionId: string,
     prompt: string,
     options?: Omit<ExecuteOptions, 'prompt' | 'sdkSessionId'>,
-  ) => Promise<ResumedMessages>
+  ) => Promise<ResumedMessages<Message>>
   /** The messages of a session, without tool results that do not hold any more. An unknown session has none. */
   reconstructContext: (sessionId: string) => Promise<ReconstructedContext>
   /** The sessions that were used since the provider was created. */
@@ -56,11 +61,11 @@ export interface Provider {
 const STALE_AFTER_MS = 30 * 60_000
 
 export async function createProvider(options: ProviderOptions = {}): Promise<Provider> {
-  const { dataDir, agent, staleAfterMs, ...open } = options
+  const { dataDir, agent, staleAfterMs, foldSessionSummary, ...open } = options
   checkStaleness(staleAfterMs)
   const opened = await openEngine({ ...open, home: dataDir, daemon: 'refuse' })
   try {
-    return await provideOn(opened, { agent, staleAfterMs })
+    return await provideOn(opened, { agent, staleAfterMs, foldSessionSummary })
   } catch (error) {
     await opened.close()
     throw error
@@ -70,7 +75,11 @@ export async function createProvider(options: ProviderOptions = {}): Promise<Pro
 /** `engine` belongs to the provider: all its queries are the provider's own. */
 export async function provideOn(
   { engine, home, log, close: closeEngine }: OpenedEngine,
-  { agent, staleAfterMs = STALE_AFTER_MS }: Pick<ProviderOptions, 'agent' | 'staleAfterMs'>,
+  {
+    agent,
+    staleAfterMs = STALE_AFTER_MS,
+    foldSessionSummary,
+  }: Pick<ProviderOptions, 'agent' | 'staleAfterMs' | 'foldSessionSummary'>,
 ): Promise<Provider> {
   if (agent !== undefined) await requireAgent(engine, agent)
   await endAbandoned(engine)
@@ -86,13 +95,14 @@ export async function provideOn(
     onMessage: sessions.note.bind(sessions),
     onEnd: async (query: Query) => {
       running.delete(query)
-      const id = query.taken?.sessionId
-      const session = id === undefined ? null : await engine.readQuerySession(id)
       // The file is only a copy: that it cannot be written must not fail the query.
-      if (session)
-        await sessions
-          .write(session)
-          .catch((error: unknown) => log.warn({ error: String(error) }, 'could not write session.json'))
+      try {
+        const id = query.taken?.sessionId
+        const session = id === undefined ? null : await engine.readQuerySession(id)
+        if (session) await sessions.write(session)
+      } catch (error) {
+        log.warn({ error: String(error) }, 'could not write session.json')
+      }
     },
   }
 
@@ -110,7 +120,11 @@ export async function provideOn(
 
   const close = () => {
     closing ??= (async () => {
-      await Promise.allSettled([...running].map((query) => query.return()))
+      const left = Promise.allSettled([...running].map((query) => query.return()))
+      // The end of a query must be stored. The engine ends its process if that is not possible.
+      const over = new AbortController()
+      await Promise.race([left, cannotStore(engine, over.signal)])
+      over.abort()
       await closeEngine()
     })()
     return closing
@@ -127,7 +141,7 @@ export async function provideOn(
     },
     reconstructContext,
     sessions: sessions.states,
-    sessionStore: createSessionStore(engine),
+    sessionStore: createSessionStore(engine, foldSessionSummary),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -140,6 +154,20 @@ async function endAbandoned(engine: ProvidedEngine): Promise<void> {
   for (const id of await engine.listOpenQueries()) {
     await engine.cancel(id).catch(() => {})
     await settled(engine, id)
+  }
+}
+
+const LOOK_MS = 500
+const MAX_REFUSALS = 10
+
+/** Resolves when the disk has refused writes for some seconds, or `over` is aborted. */
+async function cannotStore(
+  engine: Pick<ProvidedEngine, 'findStorageFailure'>,
+  over: AbortSignal,
+): Promise<void> {
+  for (let refusals = 0; refusals < MAX_REFUSALS && !over.aborted; ) {
+    await delay(LOOK_MS, undefined, { signal: over }).catch(() => {})
+    refusals = engine.findStorageFailure() === null ? 0 : refusals + 1
   }
 }
 

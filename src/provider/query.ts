@@ -103,8 +103,11 @@ export class Query implements QueryMessages {
       hasEnded = outcome !== null
     } finally {
       abortSignal?.removeEventListener('abort', leave)
-      if (this.#admitted) await this.#finish(this.#admitted, hasEnded)
-      await hooks.onEnd(this)
+      try {
+        if (this.#admitted) await this.#finish(this.#admitted, hasEnded)
+      } finally {
+        await hooks.onEnd(this)
+      }
     }
     if (abortSignal?.aborted && !hasEnded) throw aborted(abortSignal)
   }

@@ -5,6 +5,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { QuerySession } from '../contract/query.ts'
+import { AGENT_SESSIONS, storedSessionDir } from '../engine/queries/stored-session.ts'
 import { type PersistedSession, toMessage } from './history.ts'
 import type { ProviderMessage } from './message.ts'
 
@@ -23,7 +24,7 @@ export class ProviderSessions {
   #writes = 0
 
   constructor(dataDir: string) {
-    this.#dir = join(dataDir, 'agent-sessions')
+    this.#dir = join(dataDir, AGENT_SESSIONS)
   }
 
   note(message: ProviderMessage): void {
@@ -50,9 +51,8 @@ export class ProviderSessions {
   async write({ metadata, messages }: QuerySession): Promise<void> {
     const { id } = metadata
     const session: PersistedSession = { id, metadata, messages: messages.map(toMessage) }
-    // The id comes from the agent.
-    if (!/^[\w-]{1,128}$/.test(session.id)) return
-    const dir = join(this.#dir, session.id)
+    const dir = storedSessionDir(this.#dir, session.id)
+    if (dir === null) return
     await mkdir(dir, { recursive: true, mode: 0o700 })
     const file = join(dir, 'session.json')
     const draft = `${file}.${process.pid}-${++this.#writes}`

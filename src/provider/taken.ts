@@ -10,13 +10,13 @@ export type Taken =
 export type WhyFresh = FreshReason | 'unknown-session' | 'in-conversation' | 'no-history' | 'new'
 
 /** The messages of one query. It starts when it is first asked for one. */
-export interface QueryMessages extends AsyncGenerator<ProviderMessage, void, void> {
+export interface QueryMessages<Message = ProviderMessage> extends AsyncGenerator<Message, void, void> {
   /** Which way the query took; null: that is not known yet. It may change if the session turns out to be unusable. */
   readonly taken: Taken | null
 }
 
 /** A query that has begun, so that it is known which way it took. */
-export interface ResumedMessages extends QueryMessages {
+export interface ResumedMessages<Message = ProviderMessage> extends QueryMessages<Message> {
   readonly taken: Taken
 }
 

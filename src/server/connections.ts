@@ -20,11 +20,31 @@ const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nConten
 
 export function limitConnections(server: Server, { total, perAddress }: ConnectionLimits): void {
   const open = new Set<Socket>()
-  const byAddress = new Map<string, Set<Socket>>()
   /** The oldest first. */
   const waiting = new Set<Socket>()
   const requests = new Map<Socket, number>()
+  const byAddress = new Map<string, Set<Socket>>()
+  /** A socket does not know the address any more when it is closed. */
+  const addresses = new WeakMap<Socket, string>()
 
+  const openFrom = (address: string): ReadonlySet<Socket> => byAddress.get(address) ?? new Set()
+  const remember = (socket: Socket, address: string) => {
+    addresses.set(socket, address)
+    const others = byAddress.get(address)
+    if (others) others.add(socket)
+    else byAddress.set(address, new Set([socket]))
+    open.add(socket)
+    waiting.add(socket)
+  }
+  const forget = (socket: Socket) => {
+    open.delete(socket)
+    waiting.delete(socket)
+    requests.delete(socket)
+    const address = addresses.get(socket) ?? ''
+    const others = byAddress.get(address)
+    others?.delete(socket)
+    if (others?.size === 0) byAddress.delete(address)
+  }
   const makeRoom = (among: ReadonlySet<Socket>, limit: number): boolean => {
     if (among.size < limit) return true
     for (const socket of waiting) {
@@ -35,34 +55,14 @@ export function limitConnections(server: Server, { total, perAddress }: Connecti
     }
     return false
   }
-  const addressOf = (socket: Socket) => socket.remoteAddress ?? ''
-  const of = (address: string) => {
-    const known = byAddress.get(address) ?? new Set<Socket>()
-    byAddress.set(address, known)
-    return known
-  }
-  const addresses = new WeakMap<Socket, string>()
-  const forget = (socket: Socket) => {
-    const address = addresses.get(socket) ?? ''
-    open.delete(socket)
-    waiting.delete(socket)
-    requests.delete(socket)
-    byAddress.get(address)?.delete(socket)
-    if (byAddress.get(address)?.size === 0) byAddress.delete(address)
-  }
 
   server.on('connection', (socket) => {
-    const address = addressOf(socket)
-    if (!makeRoom(of(address), perAddress) || !makeRoom(open, total)) {
-      if (of(address).size === 0) byAddress.delete(address)
+    const address = socket.remoteAddress ?? ''
+    if (!makeRoom(openFrom(address), perAddress) || !makeRoom(open, total)) {
       socket.end(REFUSAL, () => socket.destroy())
       return
     }
-    // The address is not known any more when the connection is closed.
-    addresses.set(socket, address)
-    open.add(socket)
-    of(address).add(socket)
-    waiting.add(socket)
+    remember(socket, address)
     socket.once('close', () => forget(socket))
   })
   server.on('request', ({ socket }, response) => {

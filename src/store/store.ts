@@ -26,11 +26,11 @@ import {
   conversationListener,
 } from './conversations/run-effects.ts'
 import { type ConversationStore, createConversationStore } from './conversations/store.ts'
-import { listCosts, listFailures, type Period } from './costs.ts'
 import { followUpListener } from './follow-ups/follow-ups.ts'
 import { createFollowUpStore, type FollowUpStore } from './follow-ups/store.ts'
 import { jobListener } from './jobs/job-state.ts'
 import { createJobStore, type JobStore } from './jobs/store.ts'
+import { listCosts } from './keep/past-costs.ts'
 import type { DatabaseAccess, Shrink } from './keep/shrink.ts'
 import { createKeepStore, type KeepStore } from './keep/store.ts'
 import { type NotificationEffects, notificationEffects } from './notify/run-effects.ts'
@@ -40,6 +40,7 @@ import { createObstacleStore, type ObstacleStore } from './obstacles/store.ts'
 import { createQueryStore, type QueryEffects, type QueryStore, queryEffects } from './queries/store.ts'
 import { findIds } from './references.ts'
 import { type AttemptStore, createAttemptStore } from './runs/attempt-store.ts'
+import { type CostPeriod, listFailures } from './runs/costs.ts'
 import type { RunRecord } from './runs/records.ts'
 import { createRunStore, type RunStore } from './runs/store.ts'
 import { readStats } from './stats.ts'
@@ -47,6 +48,7 @@ import { type TierEffects, tierEffects } from './tiers/run-effects.ts'
 import { createTierStore, type TierStore } from './tiers/store.ts'
 import { createTrustStore, type TrustStore } from './trust/store.ts'
 import { watchListener } from './watches/cycle-deadlines.ts'
+import { NO_SEALER, type Sealer } from './watches/sealed.ts'
 import { createWatchStore, type WatchStore } from './watches/store.ts'
 
 /** The effects on features that a change of a run may have. */
@@ -70,7 +72,7 @@ export type Store = RunStore &
     readonly effects: RunEffects
     readStats: () => Promise<Stats>
     /** Sums over the runs that ended in the period, oldest first. */
-    listCosts: (period: Period) => Promise<CostRow[]>
+    listCosts: (period: CostPeriod) => Promise<CostRow[]>
     /** The ids of this kind that begin or end so, newest first. */
     findIds: (kind: Referable, body: string, limit: number) => Promise<string[]>
     /** Runs that ended since then and did not complete, without cancelled ones; newest first. */
@@ -95,6 +97,8 @@ export interface StoreOptions {
   /** The time that is recorded with changes. */
   now: () => Date
   redactor?: Redactor | undefined
+  /** Seals the secrets of watches; by default they are stored as they are. */
+  sealer?: Sealer | undefined
   /** The machine on which processes are started; null: not recorded. */
   machineId?: MachineId | null | undefined
   createShrink: (access: DatabaseAccess) => Shrink
@@ -111,7 +115,14 @@ const LISTENERS: readonly RunListener[] = [
 /** The redactor is applied to everything that others will read: events, notifications, pending questions. */
 export function createStore(
   { reader, writer }: Connections,
-  { windowMs, now, redactor = NOTHING_TO_REDACT, machineId = null, createShrink }: StoreOptions,
+  {
+    windowMs,
+    now,
+    redactor = NOTHING_TO_REDACT,
+    sealer = NO_SEALER,
+    machineId = null,
+    createShrink,
+  }: StoreOptions,
 ): Store {
   const changeListeners = new ChangeListeners()
   const group = new GroupWriter(
@@ -130,7 +141,7 @@ export function createStore(
     ...createConversationStore(reader, write),
     ...createJobStore(reader, write),
     ...createTierStore(reader, write),
-    ...createWatchStore(reader, write),
+    ...createWatchStore(reader, write, sealer),
     ...createFollowUpStore(reader, write),
     ...createObstacleStore(reader, write),
     ...createNotificationStore(reader, write),

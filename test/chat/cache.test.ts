@@ -95,12 +95,26 @@ it.each(VERSIONS)(
     const otherModel = await chat.say('with another model', { model: 'sonnet' })
     expect(cacheOf(otherModel)).toMatchObject({ cause: 'other-model', readTokens: 0 })
 
+    // Two hours pass: the model server has dropped its cache, and the last turn was two hours ago.
+    world.simulator.reset()
+    world.changeStored(
+      `update sessions set cache_state = json_set(cache_state, '$.at',
+         strftime('%Y-%m-%dT%H:%M:%fZ', ? / 1000.0 - 7200, 'unixepoch'))`,
+    )
+    const later = await chat.say('after a long pause', { model: 'sonnet' })
+    const expired = cacheOf(later)
+    expect(expired).toMatchObject({ cause: 'expired', readTokens: 0 })
+    expect(expired!.rewrittenTokens).toBe(expired!.expectedReadTokens)
+    expect(expired!.rewriteUsd).toBeGreaterThan(0)
+    expect(reprise('runs', 'show', later.id)).toMatch(/cache 1 .* rewritten \(expired, \+\$0\.\d+\)/)
+
     const { cache } = await world.api<Stats>('GET', '/api/stats')
     expect(cache).toMatchObject({
-      resumedTurns: 4,
+      resumedTurns: 5,
       rewrites: {
         'other-tools': { turns: 1, tokens: rewritten!.rewrittenTokens },
         'other-model': { turns: 1 },
+        expired: { turns: 1, tokens: expired!.rewrittenTokens },
       },
     })
     expect(cache.savedUsd).toBeLessThan(0)

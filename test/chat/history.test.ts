@@ -19,6 +19,7 @@ import type { Outcome } from '../../src/contract/outcome.ts'
 import { knownAfter } from '../../src/core/continue/known.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
 import { composePrompt } from '../../src/core/prompt/compose.ts'
+import { remindMidTurn } from '../../src/core/prompt/reminder.ts'
 import { NOTHING_TO_REDACT } from '../../src/core/redact/redactor.ts'
 import { decideResume } from '../../src/core/resume/decide.ts'
 import type { Place } from '../../src/core/resume/place.ts'
@@ -27,6 +28,7 @@ import { readTurnEnding } from '../../src/engine/conversations/ending.ts'
 import { requireTurn } from '../../src/engine/conversations/turn.ts'
 import { standingOf } from '../../src/engine/path/context.ts'
 import { readEarlierAttempts, toInterruption } from '../../src/engine/path/history.ts'
+import { hasForgotten } from '../../src/engine/path/trace.ts'
 import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
@@ -39,18 +41,29 @@ type Step =
   | { do: 'say'; agent: number }
   /** `raced`: what happens between preparing and starting. */
   | { do: 'start'; raced: 'edit' | 'rename' | 'move' | null; at: number }
-  /** `compacts`: the agent compacts its session at the end. `command`: it answers by itself, without the model. */
-  | { do: 'finish'; compacts: boolean; command: boolean }
+  /**
+   * `compacts`: the agent compacts its session at the end; `reminded`: and is told again what it may have forgotten, unless
+   * that was what the command did.
+   * `command`: it answers by itself, without the model.
+   */
+  | { do: 'finish'; compacts: boolean; command: boolean; reminded?: boolean }
   | { do: 'settle' }
   /** A whole turn, after all waiting turns. */
-  | { do: 'turn'; agent: number; compacts: boolean; command: boolean }
+  | { do: 'turn'; agent: number; compacts: boolean; command: boolean; reminded?: boolean }
   /** A turn that clears the agent's memory, after all waiting turns. */
   | { do: 'clear'; agent: number }
   /**
    * `accepted`: the agent reported that it accepted the question. `recorded`: its session contains the question. `again`:
-   * another attempt follows.
+   * another attempt follows. `works`: it called a tool after what it said.
    */
-  | { do: 'crash'; accepted: boolean; recorded: boolean; again: boolean; compacts: boolean }
+  | {
+      do: 'crash'
+      accepted: boolean
+      recorded: boolean
+      again: boolean
+      compacts: boolean
+      works?: boolean
+    }
   | { do: 'edit' | 'drop' | 'retry'; at: number; agent: number }
   /** Something is said in the agent's session outside Reprise; `forked`: from an earlier point. */
   | { do: 'by-hand'; agent: number; forked: boolean }
@@ -75,7 +88,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
   },
   {
-    arbitrary: fc.record({ do: fc.constant('finish' as const), compacts: fc.boolean(), command: seldom }),
+    arbitrary: fc.record({
+      do: fc.constant('finish' as const),
+      compacts: fc.boolean(),
+      command: seldom,
+      reminded: fc.boolean(),
+    }),
     weight: 2,
   },
   { arbitrary: fc.record({ do: fc.constant('settle' as const) }), weight: 1 },
@@ -85,6 +103,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       agent: fc.nat(1),
       compacts: seldom,
       command: seldom,
+      reminded: fc.boolean(),
     }),
     weight: 4,
   },
@@ -95,6 +114,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       recorded: fc.boolean(),
       again: fc.boolean(),
       compacts: fc.boolean(),
+      works: fc.boolean(),
     }),
     weight: 2,
   },
@@ -160,6 +180,9 @@ interface Ending {
   compacts: boolean
   command: boolean
   clears: boolean
+  works?: boolean | undefined
+  /** It is told again what a compaction may have dropped. */
+  reminded?: boolean | undefined
 }
 
 const FINISHED: Ending = {
@@ -493,7 +516,17 @@ class Play {
   }
 
   /** Settles an attempt whose process has ended. An attempt that was cancelled has not completed. */
-  async #end({ accepted, recorded, outcome, again, compacts, command, clears }: Ending): Promise<void> {
+  async #end({
+    accepted,
+    recorded,
+    outcome,
+    again,
+    compacts,
+    command,
+    clears,
+    works,
+    reminded,
+  }: Ending): Promise<void> {
     if (!this.#running) return
     const { attempt, heard, before, run: asked } = this.#running
     this.#running = null
@@ -503,7 +536,8 @@ class Play {
     if (repeats) for (const word of [asked.prompt, `w${this.#words + 1}.`]) this.#repeated.add(word)
     if (recorded) this.#record(attempt, command ? `${before}\n${asked.prompt}` : heard)
     if (clears) await this.#clear(attempt)
-    else if (accepted) await this.#speak(attempt, recorded, compacts)
+    else if (accepted)
+      await this.#speak(attempt, { recorded, compacts, works, reminded: reminded && !command })
     const run = (await store.getRun(attempt.runId))!
     const outdated = attempt.number <= run.outdatedAttempts
     const ended: Outcome = run.cancelRequested ? { name: 'cancelled', message: '' } : outcome
@@ -517,6 +551,8 @@ class Play {
         message: holds?.has(attempt.promptId) === true,
       },
     })
+    const own = await store.listEvents(run.id, { attemptId: attempt.id, types: ['reminder', 'compaction'] })
+    const completed = ended.name === 'completed'
     const goesOn = (again || outdated) && !run.cancelRequested
     const at = this.#now()
     const clock = { now: () => at, monotonicMs: () => at.getTime() }
@@ -538,7 +574,7 @@ class Play {
         // It goes on in another file.
         agentSessionId: clears ? randomUUID() : null,
         turns: accepted ? 1 : 0,
-        told: known.standing ? { told: attempt.told, compacted: compacts && recorded } : null,
+        told: known.standing ? { told: attempt.told, compacted: hasForgotten(own, completed) } : null,
         poison: null,
         contextTokens: null,
         contextWindow: null,
@@ -560,7 +596,10 @@ class Play {
   }
 
   /** Reprise sees the text; the session contains it only if it has recorded the question. */
-  async #speak(attempt: AttemptRecord, recorded: boolean, compacts: boolean): Promise<void> {
+  async #speak(
+    attempt: AttemptRecord,
+    { recorded, compacts, works, reminded }: Pick<Ending, 'recorded' | 'compacts' | 'works' | 'reminded'>,
+  ): Promise<void> {
     const said = this.#word()
     const { outdatedAttempts } = (await store.getRun(attempt.runId))!
     if (attempt.number > outdatedAttempts)
@@ -568,14 +607,29 @@ class Play {
     if (!recorded) this.#unheld.add(said)
     else {
       const memory = `${this.#sessions.get(attempt.sessionId)}\n${said}`
-      this.#sessions.set(attempt.sessionId, compacts ? summaryOf(memory) : memory)
+      const reminder = reminded ? await this.#readReminder(attempt) : ''
+      this.#sessions.set(attempt.sessionId, compacts ? `${summaryOf(memory)}\n${reminder}` : memory)
     }
+    const compaction: EventBody[] = [
+      ...(reminded ? [{ type: 'reminder' as const, requestId: 'r', whole: true }] : []),
+      { type: 'compaction' as const },
+    ]
     const events: EventBody[] = [
       { type: 'prompt-accept', messageId: attempt.promptId },
       { type: 'text-end', text: said },
-      ...(compacts && recorded ? [{ type: 'compaction' as const }] : []),
+      ...(works ? [{ type: 'tool-start' as const, toolUseId: randomUUID(), name: 'Bash', input: {} }] : []),
+      ...(compacts && recorded ? compaction : []),
     ]
     await store.advanceAttempt(attempt, EventBatch.of(events), 1, this.#now(), { urgent: true })
+  }
+
+  /** What the agent is told in the middle of its turn after a compaction. */
+  async #readReminder({ runId }: AttemptRecord): Promise<string> {
+    const run = (await store.getRun(runId))!
+    const { readBrief } = await readTurnContext(store, run, requireTurn(run))
+    const decision = { kind: 'resume', agentSessionId: '', carry: 'none' } as const
+    const { texts } = await readBrief({ decision, standing: 'compacted', structuredOutput: false })
+    return remindMidTurn(texts, { task: run.prompt, prompt: run.prompt }, 10_000).texts.join('\n\n')
   }
 
   /** The agent starts a new session file without the content of the old one. */
@@ -713,20 +767,22 @@ const FOUND_ONCE: Step[][] = [
     { do: 'turn', agent: 0, compacts: false, command: false },
   ]),
   // Two attempts in a row die before their session has anything of them: the third knows what both have said. The second
-  // may also have said nothing, or the first may have been recorded and those after it not.
+  // may also have said nothing, or the first may have been recorded and those after it not, or each has called a tool.
   ...[
     [false, false, true],
     [false, false, false],
     [true, false, true],
-  ].map(([first, second, speaks]): Step[] => [
+    [true, false, true, true],
+    [false, false, true, true],
+  ].map(([first, second, speaks, works]): Step[] => [
     { do: 'turn', agent: 0, compacts: false, command: false },
     { do: 'say', agent: 0 },
     { do: 'start', raced: null, at: 0 },
-    { do: 'crash', accepted: true, recorded: first!, again: true, compacts: false },
+    { do: 'crash', accepted: true, recorded: first!, again: true, compacts: false, works: works! },
     { do: 'start', raced: null, at: 0 },
-    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false },
+    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false, works: works! },
     { do: 'start', raced: null, at: 0 },
-    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false },
+    { do: 'crash', accepted: speaks!, recorded: second!, again: true, compacts: false, works: works! },
     { do: 'settle' },
   ]),
   // What a turn was told that is asked again is edited while it runs in a new session.

@@ -1,4 +1,5 @@
 /** The socket of a real daemon: private, used by commands, and in another place where the home's path is too long. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -25,6 +26,17 @@ test('it is in the home, for the owner only, and is removed with the daemon', as
   process.kill(cli.daemonPid(), 'SIGKILL')
   expect((await cli.run(['up', '--json'])).json()).toMatchObject({ alreadyRunning: false })
   expect((await cli.inside(['status', '--json'])).json()).toMatchObject({ status: 'ok' })
+
+  // The built-in fetch takes long to load; requests and streams over the socket do without it.
+  const script = `
+    import { findDaemon } from ${JSON.stringify(new URL('../../src/library/find-daemon.ts', import.meta.url).href)}
+    const { client } = await findDaemon(${JSON.stringify(cli.home)})
+    await client.status()
+    for await (const _ of client.changes({ follow: false, after: 'latest' }));
+    console.log(JSON.stringify(process.moduleLoadList.filter((name) => name.includes('undici'))))`
+  const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(JSON.parse(loaded)).toEqual([])
+
   expect((await cli.run(['down'])).code).toBe(0)
   expect(existsSync(socket)).toBe(false)
 })

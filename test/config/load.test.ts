@@ -86,6 +86,7 @@ describe('defaults and overlay', () => {
         sessions: 180 * 86_400_000,
         output: 7 * 86_400_000,
         checkpoints: 30 * 86_400_000,
+        audit: 365 * 86_400_000,
       },
       escalation: { approvalTimeout: 3_600_000 },
       tiers: {

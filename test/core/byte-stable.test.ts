@@ -20,11 +20,12 @@ const input: ComposeInput = {
   turns: [{ prompt: 'what is the plover', answer: [{ kind: 'text', text: 'a wading bird' }] }],
   interruption: {
     how: 'the agent was ended by signal 9',
-    tools: [{ name: 'Bash', input: { command: 'make', timeout: 10_000 }, ending: 'ok' }],
-    toolsSincePrompt: [],
+    steps: [
+      { tool: { name: 'Bash', input: { command: 'make', timeout: 10_000 }, ending: 'ok' } },
+      { text: 'one, two' },
+    ],
+    stepsSincePrompt: [{ text: 'one, two' }],
     work: [{ kind: 'tool', name: 'Bash', input: 'make', ending: 'done', output: 'built' }],
-    saying: 'one, two',
-    saidSincePrompt: 'one, two',
     promptRecorded: false,
   },
 }

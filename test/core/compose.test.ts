@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { tierTexts } from '../../src/core/escalation/added-texts.ts'
 import { conversationTexts } from '../../src/core/history/added-texts.ts'
 import { type ComposeInput, composePrompt } from '../../src/core/prompt/compose.ts'
-import { type Interruption, stepOf, type ToolCall } from '../../src/core/prompt/interruption.ts'
+import { type Interruption, type Step, stepOf, type ToolCall } from '../../src/core/prompt/interruption.ts'
 import { splitAsides } from '../../src/core/prompt/parts.ts'
 import type { PastPart, PastTurn } from '../../src/core/prompt/past.ts'
 import { composeReminder } from '../../src/core/prompt/reminder.ts'
@@ -30,13 +30,12 @@ const TOOLS: readonly ToolCall[] = [
   { name: 'Bash', input: { command: 'make test' }, ending: 'error' },
   { name: 'Bash', input: { command: 'make deploy' }, ending: null },
 ]
+const calls = (tools: readonly ToolCall[]): Step[] => tools.map((tool) => ({ tool }))
 const interrupted = (change: Partial<Interruption> = {}): Interruption => ({
   how: 'the agent was ended by signal 9',
-  tools: TOOLS,
-  toolsSincePrompt: TOOLS,
-  work: (change.tools ?? TOOLS).map((tool) => stepOf(tool)),
-  saying: null,
-  saidSincePrompt: null,
+  steps: calls(TOOLS),
+  stepsSincePrompt: calls(TOOLS),
+  work: (change.steps ?? calls(TOOLS)).flatMap((step) => ('tool' in step ? [stepOf(step.tool)] : [])),
   promptRecorded: true,
   ...change,
 })
@@ -87,17 +86,38 @@ describe('a resumed session', () => {
     ['refused', { for: 'refused', why: 'not today' }, /refused \(not today\), so it did not run/],
   ])('is told of what a tool waited for: %s', (_, waited, told) => {
     const tools: ToolCall[] = [{ name: 'Ask', input: 'x', ending: null, waited }]
-    const text = compose({ interruption: interrupted({ tools }) })
+    const text = compose({ interruption: interrupted({ steps: calls(tools) }) })
     expect(text).toMatch(told)
     expect(text).not.toMatch(/unknown|actual state/)
   })
 
   it('is told what it was saying; of a long text only the end', () => {
-    const text = compose({ interruption: interrupted({ saying: 'one, two, </said> three' }) })
+    const text = compose({ interruption: interrupted({ steps: [{ text: 'one, two, </said> three' }] }) })
     expect(text).toContain('<said>one, two, &lt;/said> three</said>')
-    const long = compose({ interruption: interrupted({ saying: `${'y'.repeat(100_000)} the end` }) })
+    const long = compose({
+      interruption: interrupted({ steps: [{ text: `${'y'.repeat(100_000)} the end` }] }),
+    })
     expect(long.length).toBeLessThan(6000)
     expect(long).toContain('yyy the end</said>')
+  })
+
+  it('is told what it said before its last tools, which its own history may lack, within limits', () => {
+    const steps: Step[] = [
+      { text: 'I build it.' },
+      { tool: TOOLS[0]! },
+      { text: `${'y'.repeat(50_000)} and test it.` },
+      { tool: TOOLS[1]! },
+      { tool: { name: 'Read', input: 'of a sub-agent', ending: 'ok' }, nested: true },
+      { text: 'It fails bec' },
+      { tool: { name: 'Read', input: 'of another', ending: 'ok' }, nested: true },
+    ]
+    const text = compose({ interruption: interrupted({ steps }) })
+    expect(text).toMatch(
+      /make build.*\n- you said: <said>…y+ and test it\.<\/said>\n- .*make test.*\n- Read of a sub-agent.*\n- Read of another.*\n.*right behind it.*\n<said>It fails bec<\/said>/,
+    )
+    expect(text.length).toBeLessThan(6000)
+    // The older text has no room left.
+    expect(text).not.toContain('I build it.')
   })
 
   it.each([false, true])(
@@ -120,7 +140,7 @@ describe('a resumed session', () => {
       input: `step ${n}.`,
       ending: 'ok' as const,
     }))
-    const text = compose({ interruption: interrupted({ tools }) })
+    const text = compose({ interruption: interrupted({ steps: calls(tools) }) })
     expect(text).toContain('step 29.')
     expect(text).not.toContain('step 3.')
     expect(text).toContain('do not repeat what is done')
@@ -128,19 +148,28 @@ describe('a resumed session', () => {
   })
 
   it('is told not to start over when no tool was left open', () => {
-    const text = compose({ interruption: interrupted({ tools: [] }) })
+    const text = compose({ interruption: interrupted({ steps: [] }) })
     expect(text).toContain('Do not start over')
     expect(text).not.toMatch(/unknown/)
   })
 
   it('is given the prompt after a crash that came before it was accepted', () => {
-    const interruption = interrupted({ promptRecorded: false, toolsSincePrompt: [] })
+    const interruption = interrupted({ promptRecorded: false, stepsSincePrompt: [] })
     expect(compose({ interruption })).toBe('go on with it')
   })
 
   it.each<[string, Partial<Interruption>, RegExp]>([
-    ['a tool', { toolsSincePrompt: TOOLS.slice(1) }, /make test.*: failed\n.*make deploy.*: outcome unknown/],
-    ['words', { toolsSincePrompt: [], saidSincePrompt: 'one, two' }, /<said>one, two<\/said>/],
+    [
+      'a tool',
+      { stepsSincePrompt: calls(TOOLS.slice(1)) },
+      /make test.*: failed\n.*make deploy.*: outcome unknown/,
+    ],
+    ['words', { stepsSincePrompt: [{ text: 'one, two' }] }, /<said>one, two<\/said>/],
+    [
+      'words, a tool, words',
+      { stepsSincePrompt: [{ text: 'I test.' }, { tool: TOOLS[1]! }, { text: 'It fa' }] },
+      /you said: <said>I test\.<\/said>\n- .*make test.*: failed\n.*go on right behind it.*\n<said>It fa<\/said>/,
+    ],
   ])(
     'whose transcript lacks the prompt is given it, and told of the work begun on it: %s',
     (_, seen, told) => {
@@ -255,7 +284,7 @@ describe('a fresh session', () => {
   })
 
   it('is told when the interrupted attempt had run no tool', () => {
-    const text = compose({ decision: fresh('handoff'), interruption: interrupted({ tools: [] }) })
+    const text = compose({ decision: fresh('handoff'), interruption: interrupted({ steps: [] }) })
     expect(text).toContain('had not run any tools')
     expect(text).not.toMatch(/look at the actual state/i)
   })
@@ -291,7 +320,9 @@ describe('a fresh session', () => {
 
   it('is told of a tool whose input is missing', () => {
     const tools = [{ name: 'Odd', input: undefined, ending: null }]
-    expect(compose({ decision: fresh('handoff'), interruption: interrupted({ tools }) })).toContain('Odd')
+    expect(
+      compose({ decision: fresh('handoff'), interruption: interrupted({ steps: calls(tools) }) }),
+    ).toContain('Odd')
   })
 })
 
@@ -309,10 +340,7 @@ describe('with any facts and texts', () => {
     interruption: fc.option(
       fc.record({
         how: tagged('how'),
-        saying: fc.option(tagged('saying')),
-        saidSincePrompt: fc.constant(null),
         promptRecorded: fc.boolean(),
-        toolsSincePrompt: fc.constant([]),
         tools: several(4, (i) =>
           fc.record({
             name: fc.constant('Bash'),
@@ -340,7 +368,7 @@ describe('with any facts and texts', () => {
           decision,
           prompt,
           turns,
-          interruption: interruption && { ...interruption, work },
+          interruption: interruption && { ...interruption, steps: calls(tools), stepsSincePrompt: [], work },
         })
         if (decision.kind === 'resume') {
           seen.resumed++

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import type { AgentRegistry } from '../../src/agents/registry.ts'
+import { ConversationId, SessionId } from '../../src/contract/ids.ts'
 import { type AdoptEngine, createAdoption } from '../../src/engine/adopt/adopt.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryDir } from '../agents/temporary-dir.ts'
@@ -315,4 +316,134 @@ test('a file that disappears between list and look is reported', async () => {
   const session = talk('one')
   rmSync(session.write())
   expect(await adopt(session.id)).toMatchObject([{ state: 'unusable' }])
+})
+
+test('sessions in the private folder of a sandboxed session are not offered, whatever the agent wrote there', async () => {
+  const own = talk('made by Reprise')
+  own.write()
+  const [{ session } = { session: null }] = await adopt(own.id)
+  expect(session).not.toBeNull()
+  const forged = talk('forged')
+  forged.write(undefined, `${workDir}-${own.id}`)
+  const ordinary = talk('in a directory with such a name')
+  ordinary.write(undefined, `${workDir}-${randomUUID()}`)
+  const { items } = await engine.listAdoptable({ limit: 9 })
+  const ids = items.map(({ agentSessionId }) => agentSessionId)
+  expect(ids).toContain(ordinary.id)
+  expect(ids).not.toContain(forged.id)
+  expect(await adopt(forged.id)).toMatchObject([{ state: 'unusable' }])
+})
+
+describe('a long history', () => {
+  const LONG = 'x'.repeat(400_000)
+  const turn = (text: string) => ({
+    id: randomUUID(),
+    text,
+    saidAt: null,
+    answer: [{ type: 'text' as const, text: LONG }],
+    inSession: true,
+  })
+  const adoption = (turns: AsyncIterable<ReturnType<typeof turn>>) => {
+    const at = new Date()
+    return {
+      session: {
+        id: SessionId.create(at),
+        agent: 'claude',
+        agentSessionId: randomUUID(),
+        workDir,
+        workDirId: null,
+        runtimeId: 'rt',
+        runtime: null,
+        epoch: 0,
+        continues: null,
+        poison: null,
+        cacheState: null,
+        told: null,
+        compacted: false,
+        turns: 0,
+        resumes: 0,
+        contextTokens: null,
+        contextWindow: null,
+        costUsd: 0,
+        createdAt: at,
+        lastUsedAt: at,
+        stopReason: null,
+      },
+      conversation: {
+        id: ConversationId.create(at),
+        title: '',
+        agent: 'claude',
+        workDir,
+        instructions: null,
+        historyScope: 'shared' as const,
+        createdAt: at,
+      },
+      turns,
+      at,
+    }
+  }
+
+  test('is read outside of the transactions: others write meanwhile, and nobody sees half of it', async () => {
+    const long = adoption(read())
+    async function* read() {
+      for (let n = 0; n < 9; n++) {
+        yield turn(`question ${n}`)
+        await store.putFact('written meanwhile', String(n))
+        expect(await store.getConversation(long.conversation.id)).toBeNull()
+        expect(await store.getSession(long.session.id)).toBeNull()
+      }
+    }
+    expect(await store.adoptSession(long)).toEqual({ kind: 'adopted', turns: 9 })
+    expect(await store.listMessages(long.conversation.id)).toHaveLength(18)
+    expect(await store.getConversation(long.conversation.id)).toMatchObject({ title: 'question 0' })
+  })
+
+  test('that cannot be read to its end leaves nothing', async () => {
+    const long = adoption(read())
+    async function* read() {
+      for (let n = 0; n < 5; n++) yield turn(`question ${n}`)
+      throw new Error('the file is gone')
+    }
+    await expect(store.adoptSession(long)).rejects.toThrow('the file is gone')
+    expect(await store.listMessages(long.conversation.id)).toEqual([])
+    expect(await store.listOutsideIds(long.session.id)).toEqual([])
+  })
+
+  test('of which the daemon dies is deleted by the next one', async () => {
+    const long = adoption(read())
+    let died = () => {}
+    const half = new Promise<void>((resolve) => {
+      died = resolve
+    })
+    async function* read() {
+      for (let n = 0; n < 5; n++) yield turn(`question ${n}`)
+      died()
+      await new Promise(() => {})
+    }
+    void store.adoptSession(long)
+    await half
+    expect(await store.listMessages(long.conversation.id)).not.toEqual([])
+    await store.forgetStaged()
+    expect(await store.listMessages(long.conversation.id)).toEqual([])
+    expect(await store.listOutsideIds(long.session.id)).toEqual([])
+    await expectNothing()
+  })
+
+  test('is read only as far back as it is needed', async () => {
+    const session = talk(...Array.from({ length: 50 }, (_, n) => `question ${n}`))
+    const fork = session.newest
+    session.ask('dropped')
+    session.newest = fork
+    session.ask('the last')
+    const path = session.write()
+    const read = async (limits: { turns: number; chars: number }) => {
+      const texts = []
+      for await (const { text } of claudeAdapter.existing!.readTurns({ path }, limits)) texts.push(text)
+      return texts
+    }
+    expect(await read({ turns: 3, chars: 1e9 })).toEqual(['question 48', 'question 49', 'the last'])
+    expect(await read({ turns: 99, chars: 1e9 })).toHaveLength(51)
+    expect(await read({ turns: 99, chars: 1 })).toEqual(['the last'])
+    expect((await read({ turns: 99, chars: 1000 })).length).toBeLessThan(20)
+  })
 })

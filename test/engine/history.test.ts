@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { AttemptId, JobId, RunId } from '../../src/contract/ids.ts'
+import type { Step } from '../../src/core/prompt/interruption.ts'
 import { readEarlierAttempts } from '../../src/engine/path/history.ts'
 import type { RunRecord, StoredEvent } from '../../src/store/runs/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -70,6 +71,9 @@ async function read(...runs: EventBody[][]) {
   return readEarlierAttempts(store as unknown as Store, sameTask.at(-1)!, sameTask)
 }
 
+const textsIn = (steps: readonly Step[]) =>
+  steps.flatMap((step) => ('text' in step ? [step.text] : [])).join('\n') || null
+
 it.each<[string, EventBody[][], string | null]>([
   ['pieces', [[start(), delta('one '), delta('two'), crashed]], 'one two'],
   ['a whole text and pieces', [[start(), delta('on'), text('one'), delta('two'), crashed]], 'one\ntwo'],
@@ -93,24 +97,25 @@ it.each<[string, EventBody[][], string | null]>([
   ],
   ['not what compacting printed', [[start({ makesRoom: true }), text('Compacted'), crashed]], null],
 ])('the unfinished text: %s', async (_, runs, saying) => {
-  expect((await read(...runs)).saying).toBe(saying)
+  const { steps } = await read(...runs)
+  const last = steps.findLastIndex((step) => 'tool' in step)
+  expect(textsIn(steps.slice(last + 1))).toBe(saying)
 })
 
 it('all texts since the prompt was accepted', async () => {
-  const { saidSincePrompt, saying } = await read(
+  const { stepsSincePrompt } = await read(
     [start(), text('before'), crashed],
     [start(), taken(), text('one'), crashed],
     [start(), taken(), delta('two'), crashed],
     [start(), text('three'), tool, crashed],
   )
-  expect(saidSincePrompt).toBe('one\ntwo\nthree')
-  expect(saying).toBeNull()
+  expect(textsIn(stepsSincePrompt)).toBe('one\ntwo\nthree')
 })
 
 it('the output of a compaction does not count as work', async () => {
   expect(await read([start({ makesRoom: true }), text('Compacted'), crashed])).toMatchObject({
     saidSomething: false,
-    tools: [],
+    steps: [],
   })
 })
 
@@ -134,5 +139,20 @@ it.each<[string, EventBody[][], string[]]>([
     ['Bash', 'Read'],
   ],
 ])('tools that were called since the prompt was accepted: %s', async (_, runs, names) => {
-  expect((await read(...runs)).toolsSincePrompt.map(({ name }) => name)).toEqual(names)
+  const { stepsSincePrompt } = await read(...runs)
+  expect(stepsSincePrompt.flatMap((step) => ('tool' in step ? [step.tool.name] : []))).toEqual(names)
+})
+
+it('steps are in order over all attempts, without the texts of turns that ended', async () => {
+  const { steps } = await read(
+    [start(), text('ended'), turnEnd, text('one'), tool, crashed],
+    [start(), text('two'), otherTool, delta('three'), crashed],
+  )
+  expect(steps.map((step) => ('text' in step ? step.text : step.tool.name))).toEqual([
+    'one',
+    'Bash',
+    'two',
+    'Read',
+    'three',
+  ])
 })

@@ -76,6 +76,7 @@ it('while an attempt works, its session is mirrored again and again, one copy at
     await delay(2)
     running--
     if (calls.length === 3) third.resolve()
+    return true
   }
   const stop = mirrorDuring({ catchUp }, { sessionId, agentSessionId }, 1)
   await third.promise

@@ -366,3 +366,13 @@ it('what earlier versions archived for jobs is taken over, the newest copy of ea
   await importArchive({ ...deps, mirrors })
   expect(existsSync(deps.archive)).toBe(false)
 })
+
+it('that it could not be written is reported, and made good the next time', async () => {
+  const { mirrors, session, logged, read, dir } = setUp()
+  writeFileSync(join(dir, 'mirror'), 'a file where the folder should be')
+  expect(await mirrors.catchUp(session.id)).toBe(false)
+  expect(logged.join()).toContain('could not mirror a session')
+  rmSync(join(dir, 'mirror'))
+  expect(await mirrors.catchUp(session.id)).toBe(true)
+  expect(await read()).toBe(LINE.repeat(5000))
+})

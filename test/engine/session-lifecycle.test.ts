@@ -102,6 +102,7 @@ describe('idle', () => {
     const archived: string[] = []
     const archive = async (session: { id: string; state: string }) => {
       archived.push(`${session.id} ${session.state}`)
+      return true
     }
     stage.clock.advance(30 * MINUTE)
     await cleanUp(archive)
@@ -133,6 +134,8 @@ describe('idle', () => {
     })
     expect(await stage.engine.getSession(id)).toMatchObject({ state: 'expired', archivedAt: null })
     expect(stage.logged.join()).toContain('no room')
+    await cleanUp(async () => false)
+    expect(await stage.engine.getSession(id)).toMatchObject({ state: 'expired', archivedAt: null })
     await cleanUp()
     expect((await stage.engine.getSession(id)).archivedAt).not.toBeNull()
   })

@@ -124,8 +124,8 @@ describe.each(IMPLEMENTATIONS)('%s', (_, implementation) => {
   it('streams the parts of an answer, and ends its process when it is left', async () => {
     let parts = ''
     for await (const message of ask({ prompt: 'hang', includePartialMessages: true })) {
-      if (message.type !== 'stream_event') continue
-      parts += (message.event.delta as { text?: string } | undefined)?.text ?? ''
+      if (message.type !== 'stream_event' || message.event.type !== 'content_block_delta') continue
+      if (message.event.delta.type === 'text_delta') parts += message.event.delta.text
       if (parts === 'Wait') break
     }
     expect(parts).toBe('Wait')

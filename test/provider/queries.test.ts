@@ -1,13 +1,16 @@
 /** The provider on agents in memory: which way a query takes, what its caller sees, and what is left when it is over. */
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { foldSessionSummary, listSessions } from '@anthropic-ai/claude-agent-sdk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConversationHistory } from '../../src/provider/conversation-history.ts'
 import type { PersistedSession } from '../../src/provider/history.ts'
-import type { ProviderMessage, ResultMessage } from '../../src/provider/message.ts'
+import type { ErrorMessage, ProviderMessage, ResultMessage } from '../../src/provider/message.ts'
 import type { ExecuteOptions } from '../../src/provider/options.ts'
 import { type Provider, provideOn } from '../../src/provider/provider.ts'
+import { createSessionStore } from '../../src/provider/session-store.ts'
 import { answers, dies, exits, hangs, type Script } from '../support/memory/script.ts'
 import { Stage, type StageOptions } from '../support/memory/stage.ts'
 
@@ -182,7 +185,7 @@ describe('a session that cannot be resumed is replaced, with the history', () =>
     stage.play(exits(1, 'broken'), exits(1, 'broken'))
     const messages = await all(resume(id))
     expect(kinds(messages)).toEqual(['result/error_during_execution'])
-    expect(last(messages).errors?.[0]).toMatch(/exited with 1/)
+    expect((last(messages) as ErrorMessage).errors[0]).toMatch(/exited with 1/)
     expect(
       starts()
         .slice(1)
@@ -375,7 +378,8 @@ describe('canUseTool', () => {
   const replyTo = async (canUseTool: ExecuteOptions['canUseTool'], script = asking) => {
     stage.play(script)
     const messages = await all(query({ canUseTool }))
-    return JSON.parse(last(messages).result ?? 'null')
+    const result = last(messages)
+    return JSON.parse(result.subtype === 'success' ? result.result : 'null')
   }
 
   it('is told what is asked, and its answer reaches the agent', async () => {
@@ -613,6 +617,43 @@ describe('the session store for the Agent SDK', () => {
   })
 })
 
+it('the SDK lists the sessions of the store by their summaries, and loads only what has changed', async () => {
+  const loads: string[] = []
+  const { transcripts } = stage.engine
+  const counting: typeof transcripts = {
+    ...transcripts,
+    loadTranscript: (key) => {
+      loads.push(key.sessionId)
+      return transcripts.loadTranscript(key)
+    },
+  }
+  const sessionStore = createSessionStore({ transcripts: counting }, foldSessionSummary)
+  const projectKey = stage.workDir.replace(/[^a-zA-Z0-9]/g, '-')
+  const ids = [randomUUID(), randomUUID()]
+  const say = (sessionId: string, content: string) =>
+    sessionStore.append({ projectKey, sessionId }, [
+      {
+        type: 'user',
+        uuid: randomUUID(),
+        timestamp: new Date().toISOString(),
+        sessionId,
+        cwd: stage.workDir,
+        message: { role: 'user', content },
+      },
+    ])
+  for (const id of ids) await say(id, `first words of ${id}`)
+  const list = async () =>
+    (await listSessions({ sessionStore, dir: stage.workDir })).map(({ firstPrompt }) => firstPrompt).sort()
+  expect(await list()).toEqual(ids.map((id) => `first words of ${id}`).sort())
+  await list()
+  expect(loads.sort()).toEqual([...ids].sort())
+  const { mtime = 0 } = (await sessionStore.listSessions(projectKey))[0] ?? {}
+  while (Date.now() <= mtime) await new Promise(setImmediate)
+  await say(ids[0]!, 'more')
+  await list()
+  expect(loads).toHaveLength(3)
+})
+
 it('variables of a query are not stored', async () => {
   stage.play(answers('done'))
   await all(query({ env: { SECRET_OF_MINE: 'hush-hush' } }))
@@ -635,6 +676,17 @@ describe('bad input', () => {
   ])('%j is refused by name', (options, message) => {
     expect(() => query(options as never)).toThrow(expect.objectContaining({ code: 'bad-request' }))
     expect(() => query(options as never)).toThrow(message)
+  })
+
+  it.each([
+    [{ maxTurns: 0 }, /maxTurns/],
+    [{ maxTurns: 'many' }, /maxTurns/],
+    [{ turnsPerContinuation: 1.5 }, /turnsPerContinuation/],
+    [{ turnsPerContinuation: Number.NaN }, /turnsPerContinuation/],
+  ])('%j is refused by name for a continuation', (options, message) => {
+    const begin = () => provider.executeWithContinuation({ prompt: 'x', ...options } as never)
+    expect(begin).toThrow(expect.objectContaining({ code: 'bad-request' }))
+    expect(begin).toThrow(message)
   })
 
   it('a directory that does not exist is refused', async () => {

@@ -36,6 +36,7 @@ export const SECRETS: readonly (readonly [kind: string, text: string, secret: st
     ['openai-key', '(§)', join('sk-proj-', MIXED, '_', MIXED)],
     ['openai-key', '§', join('sk-', MIXED, 'a8Kd93LmQ2xZ7vB1')],
     ['stripe-key', 'charge with § now', join('sk_', 'live_', '51H8Kd93LmQ2xZ7vB1nT5y')],
+    ['reprise-token', 'curl -H § here', join('rpt_', MIXED.repeat(2).slice(0, 43))],
     ['npm-token', '//registry.example/:_auth is §', join('npm_', MIXED, 'aB3d')],
     ['pypi-token', 'upload §', join('pypi-', 'AgEIcHlwaS5vcmc', MIXED, MIXED)],
     ['google-key', 'https://maps.example/api?k=§&v=3', join('AIza', 'SyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY')],

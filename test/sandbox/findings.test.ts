@@ -25,6 +25,8 @@ echo "attack ${n} begins"
 cat "$HOME/reprise/token"
 curl -s -H "authorization: Bearer $(cat "$HOME/reprise/token")" -H 'content-type: application/json' \\
   -d "$JOB" "$DAEMON/api/jobs"
+ls "$HOME/reprise/daemon.sock" && echo "the socket of tier ${n} is there"
+curl -s --unix-socket "$HOME/reprise/daemon.sock" http://localhost/api/health && echo "the socket of tier ${n} answers"
 node -e '
   const { readFileSync } = require("fs")
   const [daemon, job, home] = process.argv.slice(1)
@@ -104,6 +106,7 @@ it('at no tier anything is read, sent, posted, deleted, started or approved', as
   for (const n of [1, 2, 3]) {
     // The attack has run to its end, and had a network and a broker.
     expect(told).toContain(`attack ${n} is over`)
+    expect(told).not.toContain(`the socket of tier ${n}`)
     expect(server.received.filter((one) => one.startsWith(`/text${n} `))).toHaveLength(1)
     expect(server.received).toContain(`/node${n} key ENOENT`)
   }

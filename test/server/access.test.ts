@@ -141,6 +141,24 @@ describe('a sign-in', () => {
     expect(response.status).toBe(403)
   })
 
+  test('is not ended, nor replaced, by a cookie of the same name that another port has set', async () => {
+    const { headers, cookie } = await signIn()
+    const [name] = cookie.split('=')
+    for (const forged of [`${name}=evil; ${cookie}`, `${cookie}; ${name}=evil`]) {
+      expect((await call('/api/runs', { ...headers, cookie: forged })).status).toBe(200)
+    }
+    expect((await call('/api/runs', { ...headers, cookie: `${name}=evil` })).status).toBe(401)
+    // What a browser brings along is not taken over: the cookie of a sign-in is always new.
+    const { url } = (await (await call('/api/sign-in-links', bearer(file), 'POST', {})).json()) as SignInLink
+    const fixed = await call('/api/sign-in', { cookie: `${name}=fixed` }, 'POST', { code: url.split('#')[1] })
+    expect(fixed.headers.get('set-cookie')).not.toContain('fixed')
+  })
+
+  test('takes a small body only, because anybody can send one', async () => {
+    const response = await call('/api/sign-in', {}, 'POST', { code: 'x'.repeat(8192) })
+    expect(response.status).toBe(413)
+  })
+
   test('ends when it is revoked or signed out; a link expires', async () => {
     const { headers, token } = await signIn()
     const other = await signIn()

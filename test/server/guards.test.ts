@@ -92,6 +92,10 @@ describe('Host', () => {
     '169.254.169.254',
     '0.0.0.0',
     '[::ffff:1.2.3.4]',
+    'localhost.',
+    '127.0.0.1.',
+    '2130706433',
+    '0177.0.0.1',
   ])('%s is not, even with the token and for health', async (host) => {
     for (const path of ['/api/status', '/api/health']) {
       const { status, body } = await send(path, { ...bearer, host })
@@ -121,6 +125,35 @@ test.each([
     })
   })
   expect(answer).toMatch(/^HTTP\/1\.1 40[03] /)
+})
+
+test.each([
+  ['HTTP/1.0 without a Host', 'GET /api/health HTTP/1.0\r\n\r\n'],
+  ['TRACE', 'TRACE /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'],
+  ['CONNECT', 'CONNECT evil.example:80 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  [
+    'an address of another host',
+    'GET http://evil.example/api/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+  ],
+  ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'],
+  [
+    'two requests in one',
+    'POST /api/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  ],
+])('%s gets nowhere', async (_, text) => {
+  const answer = await new Promise<string>((resolve, reject) => {
+    let received = ''
+    const socket = connect(server.port, '127.0.0.1', () => socket.end(text))
+    socket
+      .setEncoding('utf8')
+      .on('error', reject)
+      .on('close', () => resolve(received))
+    socket.on('data', (part) => {
+      received += part
+    })
+  })
+  expect(answer).toMatch(/^(HTTP\/1\.1 4\d\d |$)/)
+  expect(answer).not.toMatch(/HTTP\/1\.1 [25]\d\d /)
 })
 
 describe('Origin', () => {

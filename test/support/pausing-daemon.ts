@@ -69,6 +69,7 @@ const engine = createEngine({
   mirror: `${home}/mirror`,
   archive: `${home}/archive`,
   imports: `${home}/imports`,
+  agentSessions: `${home}/agent-sessions`,
   stateDir: `${home}/state`,
   sandbox: openSandboxHost(process.env.PATH ?? '', config.run.sandboxKind),
   broker: openBrokerHost({

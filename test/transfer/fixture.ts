@@ -30,6 +30,7 @@ export class Home {
   readonly config = join(this.dir, 'claude')
   readonly added: { sessions: readonly CopiedSession[]; conversation: CopiedConversation | null }[] = []
   readonly sessions: SessionRecord[] = []
+  readonly mirrored: SessionId[] = []
   /** Set by a test: the store fails. */
   failure: Error | null = null
 
@@ -55,7 +56,13 @@ export class Home {
     return {
       redactor,
       log: { info: () => {}, warn: () => {}, error: () => {} },
-      mirrors: { list: async () => [] },
+      mirrors: {
+        list: async () => [],
+        catchUp: async (id: SessionId) => {
+          this.mirrored.push(id)
+          return true
+        },
+      },
       clock: { now: () => NOW, monotonicMs: () => 0 },
       imports: join(this.dir, 'imports'),
       agents: {

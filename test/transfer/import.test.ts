@@ -1,6 +1,6 @@
 /** Exports that are read back, and files that are damaged or made to do harm. */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -8,7 +8,9 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Redactor } from '../../src/core/redact/redactor.ts'
 import { exportSession } from '../../src/engine/transfer/export.ts'
+import { listFiles, readUpTo } from '../../src/engine/transfer/files.ts'
 import { importSession } from '../../src/engine/transfer/import.ts'
+import { notePlacement, recoverPlacements } from '../../src/engine/transfer/placements.ts'
 import { AGENT_SESSION_ID, Home, NOW, questionId, transcript } from './fixture.ts'
 
 let home: Home
@@ -70,6 +72,23 @@ describe('an export', () => {
     writeFileSync(path, `${transcript(TURNS)}{"type":"user","uuid":"torn`)
     await take(await exported())
     expect(readFileSync(placed(AGENT_SESSION_ID), 'utf8')).toBe(transcript(TURNS))
+  })
+
+  it('of a sandboxed session reads nothing through a folder that the agent has exchanged for a link', async () => {
+    const outside = join(source.dir, 'outside')
+    const folder = join(source.dir, 'private', AGENT_SESSION_ID)
+    mkdirSync(join(folder, 'results'), { recursive: true })
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'a.txt'), 'hidden from the agent')
+    writeFileSync(join(folder, 'results', 'a.txt'), 'seen by the agent')
+    const files = { transcript: `${folder}.jsonl`, folder, noLinks: true }
+    const listed = []
+    for await (const file of listFiles(files)) listed.push(file)
+    const [, result] = listed
+    expect((await buffer(Readable.from((await readUpTo(result!))!))).toString()).toBe('seen by the agent')
+    rmSync(join(folder, 'results'), { recursive: true })
+    symlinkSync(outside, join(folder, 'results'))
+    expect(await readUpTo(result!)).toBeNull()
   })
 
   it('contains no links, wherever they lead', async () => {
@@ -141,6 +160,70 @@ describe('an import', () => {
     home.failure = new Error('the disk is full')
     await expect(take(await exported())).rejects.toThrow('the disk is full')
     expect(home.files()).toEqual([])
+  })
+
+  it('is mirrored as soon as it is stored', async () => {
+    const { session } = await take(await exported())
+    expect(home.mirrored).toEqual([session])
+  })
+
+  it('whose daemon dies before it is stored leaves nothing that blocks the next one', async () => {
+    source.addSession(TURNS, { 'tool-results/a.txt': 'a' })
+    const bytes = await exported()
+    let died = () => {}
+    const placedAndDead = new Promise<void>((resolve) => {
+      died = resolve
+    })
+    const deps = home.deps()
+    // The import never ends: what it left is what a killed daemon leaves.
+    const addCopies = () => {
+      died()
+      return new Promise<never>(() => {})
+    }
+    void importSession({ ...deps, store: { ...deps.store, addCopies } }, Readable.from([bytes]), {
+      workDir: home.workDir,
+      asCopy: false,
+    })
+    await placedAndDead
+    expect(existsSync(placed(AGENT_SESSION_ID))).toBe(true)
+    await recoverPlacements(deps)
+    expect(home.files()).toEqual([])
+    expect(await take(bytes)).toMatchObject({ agentSessionId: AGENT_SESSION_ID, files: 2 })
+  })
+
+  it('whose daemon dies after it was stored is complete', async () => {
+    const deps = home.deps()
+    let died = () => {}
+    const storedAndDead = new Promise<void>((resolve) => {
+      died = resolve
+    })
+    const addCopies: typeof deps.store.addCopies = async (...stored) => {
+      await deps.store.addCopies(...stored)
+      died()
+      return new Promise<never>(() => {})
+    }
+    void importSession({ ...deps, store: { ...deps.store, addCopies } }, Readable.from([await exported()]), {
+      workDir: home.workDir,
+      asCopy: false,
+    })
+    await storedAndDead
+    await recoverPlacements(deps)
+    expect(readFileSync(placed(AGENT_SESSION_ID), 'utf8')).toBe(transcript(TURNS))
+    expect(home.files().filter((path) => /^imports|placing/.test(path))).toEqual([])
+  })
+
+  it('that is recovered never removes what the agent made under the same name meanwhile', async () => {
+    const deps = home.deps()
+    const path = placed(AGENT_SESSION_ID)
+    mkdirSync(join(path, '..'), { recursive: true })
+    await notePlacement(deps.imports, {
+      agentSessionId: AGENT_SESSION_ID,
+      transcript: { partial: `${path}.partial`, final: path },
+      folder: null,
+    })
+    writeFileSync(path, 'made by the agent')
+    await recoverPlacements(deps)
+    expect(home.files()).toEqual([path.slice(home.dir.length + 1)])
   })
 
   it('that is cut off anywhere leaves nothing', async () => {
@@ -280,6 +363,13 @@ describe('a hostile file', () => {
     'no header': [...good],
     'a header with wrong types': [header({}, { turns: 'many' }), ...good],
     'messages out of order': [header(), ...good, message({ turn: 2 }), message({ turn: 1 })],
+    'an empty piece of a file': [
+      header(),
+      { file: 'transcript.jsonl' },
+      { text: '' },
+      { end: { bytes: 0, sha256: sha('') } },
+    ],
+    'an answer without a question': [header(), ...good, message({ role: 'assistant' })],
     'a message with an unknown block': [header(), ...good, message({ blocks: [{ type: 'surprise' }] })],
   }
   it.each(Object.entries(wrong))('with %s is refused, and nothing is written', async (_, lines) => {
@@ -287,6 +377,27 @@ describe('a hostile file', () => {
     expect(home.files()).toEqual([])
     expect(existsSync('/tmp/reprise-evil')).toBe(false)
     expect(home.added).toEqual([])
+  })
+
+  it('with a record that is too long to be read as a whole is refused', async () => {
+    const piece = 'x'.repeat(1 << 20)
+    const pieces = Array.from({ length: 66 }, () => ({ text: piece }))
+    await expect(take(bundle([header(), { file: 'transcript.jsonl' }, ...pieces]))).rejects.toMatchObject({
+      code: 'bad-request',
+      message: expect.stringContaining('line that is too long'),
+    })
+    expect(home.files()).toEqual([])
+  })
+
+  it('with a message that is nested too deeply is refused', async () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    const input = JSON.stringify(
+      message({ blocks: [{ type: 'tool-use', toolUseId: 't', name: 'n', input: 'DEEP' }] }),
+    ).replace('"DEEP"', deep)
+    const text = `${[header(), ...good].map((line) => JSON.stringify(line)).join('\n')}\n${input}\n`
+    const complete = JSON.stringify({ complete: { files: 1, messages: 1, sha256: sha(text) } })
+    await expect(take(gzipSync(`${text}${complete}\n`))).rejects.toMatchObject({ code: 'bad-request' })
+    expect(home.files()).toEqual([])
   })
 
   it('that says something after its end is refused', async () => {

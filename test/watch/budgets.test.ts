@@ -5,7 +5,8 @@ import { overBudget } from '../../src/core/job/budget.ts'
 import { dayOf } from '../../src/core/schedule/day.ts'
 import { createJobs } from '../../src/engine/jobs/jobs.ts'
 import { LiveRuns } from '../../src/engine/supervise/live-runs.ts'
-import type { RunRecord } from '../../src/store/runs/records.ts'
+import { nextTierRun } from '../../src/engine/tiers/tier-run.ts'
+import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
 import { admitted, newRun, T0 } from '../store/records.ts'
 import { Stage } from './stage.ts'
 
@@ -115,6 +116,21 @@ it('the budget of a tier is not multiplied by follow-ups that are due together',
   expect(await left(first)).toBeCloseTo(0.3)
   await stage.settle(first)
   expect([await left(second), await left(third)]).toEqual([0, 0])
+})
+
+it('a chain that reaches a tier again has what is left of the budget of that tier, and of its own', async () => {
+  const stage = await Stage.set()
+  const root = await tierRun(stage)
+  await stage.settle(root)
+  const [first, second] = [nextTierRun(stage.parts, root, 2), nextTierRun(stage.parts, root, 2)]
+  // Escalations admit such runs, with the whole budgets of tier and chain.
+  const admit = async (run: NewRun, maxBudgetUsd: number) =>
+    admitted(stage.store, { ...run, request: { ...run.request, maxBudgetUsd } })
+  const left = async ({ id }: RunRecord) => (await readAllowance(stage, await stage.run(id)))?.budget.usd
+  const one = await admit(first, 0.8)
+  expect(await left(one)).toBeCloseTo(0.8)
+  await stage.settle(one)
+  expect(await left(await admit(second, 0.8))).toBeCloseTo(0.3)
 })
 
 describe('the budget of a watch for a day', () => {

@@ -174,12 +174,12 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await desk.go(page, '/')
     // The exact command, before anybody allows it.
     await row?.getByText('rm -rf ./cache').first().waitFor()
-    await otherRow?.getByRole('button', { name: 'Allow' }).waitFor()
+    await otherRow?.getByRole('button', { name: 'Allow', exact: true }).waitFor()
     // This tab hears nothing for a while.
     await other.route('**/api/overview*', (route) => route.abort())
     await row?.getByRole('button', { name: 'Deny', exact: true }).click()
     await row?.getByRole('button', { name: 'Deny', exact: true }).waitFor({ state: 'detached' })
-    await otherRow?.getByRole('button', { name: 'Allow' }).click()
+    await otherRow?.getByRole('button', { name: 'Allow', exact: true }).click()
     await otherRow?.getByText('Answered already').waitFor()
     expect((await desk.world.settled(runId)).refusals).toBe(0)
     const events = await desk.world.events(runId)

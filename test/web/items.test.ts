@@ -15,6 +15,10 @@ const log = (...bodies: EventBody[]): RunEvent[] =>
     at: new Date(index * 1000).toISOString(),
   }))
 
+const takeAll = (transcript: Transcript, events: readonly RunEvent[]) => {
+  for (const event of events) transcript.take(event)
+}
+
 test('text grows by its pieces and is replaced by the whole', () => {
   const events = log(
     { type: 'text-delta', text: 'Hel' },
@@ -23,9 +27,9 @@ test('text grows by its pieces and is replaced by the whole', () => {
     { type: 'text-delta', text: 'Next' },
   )
   const transcript = new Transcript()
-  transcript.applyAll(events.slice(0, 2))
+  takeAll(transcript, events.slice(0, 2))
   expect(transcript.items).toMatchObject([{ kind: 'text', text: 'Hello', open: true }])
-  transcript.applyAll(events)
+  takeAll(transcript, events.slice(2))
   expect(transcript.items).toMatchObject([
     { text: 'Hello.', open: false },
     { text: 'Next', open: true },
@@ -34,7 +38,8 @@ test('text grows by its pieces and is replaced by the whole', () => {
 
 test('a tool call gets its result; one without a result when the attempt ends has an unknown outcome', () => {
   const transcript = new Transcript()
-  transcript.applyAll(
+  takeAll(
+    transcript,
     log(
       {
         type: 'tool-start',
@@ -69,9 +74,9 @@ test('only what changed becomes another object', () => {
     { type: 'text-delta', text: '!' },
   )
   const transcript = new Transcript()
-  transcript.applyAll(events.slice(0, 2))
+  takeAll(transcript, events.slice(0, 2))
   const [one, two] = transcript.items
-  transcript.applyAll(events)
+  takeAll(transcript, events.slice(2))
   expect(transcript.items[0]).toBe(one)
   expect(transcript.items[1]).not.toBe(two)
 })

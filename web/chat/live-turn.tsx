@@ -2,7 +2,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Run } from '../../src/contract/run.ts'
 import { client } from '../data/client.ts'
-import { useEvents } from '../data/run-events.ts'
 import { inert } from '../format/text.ts'
 import { withLocalTimes } from '../format/time.ts'
 import { OUTCOME_WORDS } from '../format/words.ts'
@@ -18,9 +17,8 @@ import { agentHue } from './message.tsx'
 const MAX_ITEMS = 300
 
 export function LiveTurn({ run }: { run: Run }) {
-  const { log, version } = useEvents({ runId: run.id })
   const asked = new Set(run.pending.map(({ toolUseId }) => toolUseId))
-  const items = useTranscript(log, version).filter(
+  const items = useTranscript({ runId: run.id }).items.filter(
     (item) =>
       item.kind !== 'attempt' &&
       item.kind !== 'end' &&

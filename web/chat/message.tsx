@@ -217,6 +217,7 @@ function MessageActions({
       <Button kind="bare" busy={act.busy} onClick={() => void fork()}>
         Fork here
       </Button>
+      {act.error !== null && <ErrorBox error={act.error} />}
       <Button kind="bare" onClick={() => setConfirming('retry')}>
         Ask again
       </Button>

@@ -31,6 +31,7 @@ import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { Code } from '../transcript/code.tsx'
 import { FollowUpLine } from '../watch/follow-up-line.tsx'
+import { type Axis, StepList } from '../watch/step-list.tsx'
 import { STATUS_STANDING, standingOfCycle, TRIGGER_WORDS, wordOfCycle } from '../watch/words.ts'
 import { Prompt } from './run.tsx'
 
@@ -53,6 +54,11 @@ export function CyclePage() {
     )
   }
   const runs = cycle.chain?.runs ?? []
+  const axis = {
+    from: Date.parse(cycle.startedAt ?? cycle.dueAt),
+    to: cycle.endedAt === null ? null : Date.parse(cycle.endedAt),
+  }
+  const [event] = cycle.events
   const first = runs.find(({ escalation }) => escalation?.recommendation.signal)?.escalation?.recommendation
     .signal?.status
   return (
@@ -78,6 +84,12 @@ export function CyclePage() {
             {cycle.startedAt && <Elapsed from={cycle.startedAt} to={cycle.endedAt} />}
           </span>
           <span className="ml-4">{formatCost(cycle.costUsd, cycle.costEstimated)}</span>
+          {event && (
+            <span className="ml-4 text-muted">
+              triggered by {shorten(event.title, 60)}
+              {cycle.events.length > 1 && ` and ${cycle.events.length - 1} more`}
+            </span>
+          )}
         </span>
       </PageTitle>
       <div className="flex gap-8 max-lg:flex-col">
@@ -95,6 +107,7 @@ export function CyclePage() {
                     key={run.id}
                     run={run}
                     isLast={index === runs.length - 1}
+                    axis={axis}
                     followUps={cycle.followUps.filter((one) => one.runId === run.id)}
                   />
                 ))}
@@ -141,10 +154,12 @@ function Status({ status }: { status: NonNullable<CycleDetail['status']> }) {
 function ChainStep({
   run,
   isLast,
+  axis,
   followUps,
 }: {
   run: ChainRun
   isLast: boolean
+  axis: Axis
   followUps: readonly FollowUp[]
 }) {
   const signal = run.escalation?.recommendation.signal ?? null
@@ -203,6 +218,7 @@ function ChainStep({
           ) : (
             <p className="text-muted">{run.message ? shorten(run.message, 300) : wordOfRun(run)}</p>
           )}
+          {run.state !== 'queued' && <StepList run={run} axis={axis} />}
           {run.refused.map((refusal) => (
             <p key={`${refusal.what}${refusal.reason}`} className="mt-1 text-small text-muted">
               <span className="text-fail">refused</span> <code>{inert(refusal.what)}</code>{' '}

@@ -3,11 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { JobDetail } from '../../src/contract/job.ts'
-import { useView } from '../data/address.ts'
 import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { jobQuery } from '../data/queries.ts'
-import { useEvents } from '../data/run-events.ts'
 import { formatBytes, formatCost, formatPercent, formatTokens, plural } from '../format/amounts.ts'
 import { inert, shorten, shortId } from '../format/text.ts'
 import { formatSpan, withLocalTimes } from '../format/time.ts'
@@ -20,12 +18,9 @@ import { Checkpoints } from '../parts/checkpoints.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { cacheShare } from '../parts/run-facts.tsx'
-import { Tabs } from '../parts/tabs.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { Markdown } from '../transcript/markdown.tsx'
-import { RawEvents } from '../transcript/raw.tsx'
-import { useTranscript } from '../transcript/use-transcript.ts'
-import { TranscriptView } from '../transcript/view.tsx'
+import { TranscriptPanel } from '../transcript/panel.tsx'
 import { Prompt } from './run.tsx'
 
 export function JobPage() {
@@ -79,40 +74,17 @@ export function JobPage() {
               </div>
             </Section>
           )}
-          <TranscriptSection job={job} />
+          <Section title="Transcript">
+            <div className="flex h-[60vh] flex-col rounded-lg border border-line bg-surface">
+              <TranscriptPanel
+                of={{ jobId: job.id, newestRunId: job.runId }}
+                live={job.state === 'running'}
+              />
+            </div>
+          </Section>
         </div>
       </div>
     </Page>
-  )
-}
-
-function TranscriptSection({ job }: { job: JobDetail }) {
-  const { log, version } = useEvents({ jobId: job.id, newestRunId: job.runId })
-  const items = useTranscript(log, version)
-  const [view, setView] = useView()
-  return (
-    <Section
-      title="Transcript"
-      action={
-        <Tabs
-          label="View"
-          names={[
-            { name: 'read', word: 'Readable' },
-            { name: 'raw', word: 'Events' },
-          ]}
-          current={view}
-          onChange={setView}
-        />
-      }
-    >
-      <div className="flex h-[60vh] flex-col rounded-lg border border-line bg-surface">
-        {view === 'read' ? (
-          <TranscriptView items={items} live={job.state === 'running'} label="Transcript" />
-        ) : (
-          <RawEvents events={log.events} version={version} />
-        )}
-      </div>
-    </Section>
   )
 }
 

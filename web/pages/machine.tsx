@@ -1,28 +1,16 @@
 /** The machine: agents, sandbox, limits, who may call the daemon, and the configuration in force. */
 import { useQuery } from '@tanstack/react-query'
-import type { Agent } from '../../src/contract/agent.ts'
 import type { Status } from '../../src/contract/http.ts'
-import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
-import { agentsQuery, auditQuery, configurationQuery, statusQuery, tokensQuery } from '../data/queries.ts'
-import { formatBytes, formatCount, formatPercent, plural } from '../format/amounts.ts'
+import { configurationQuery, statusQuery } from '../data/queries.ts'
+import { formatBytes, formatCount, plural } from '../format/amounts.ts'
 import { inert, shorten, shortId } from '../format/text.ts'
 import { toYaml } from '../format/yaml.ts'
-import { useAct } from '../parts/act.ts'
-import { wordOf } from '../parts/audit.tsx'
-import {
-  Badge,
-  Button,
-  Copyable,
-  ErrorBox,
-  Fact,
-  Mark,
-  Middle,
-  PageTitle,
-  Rows,
-  Section,
-  Skeleton,
-} from '../parts/base.tsx'
+import { Recent, Tokens } from '../machine/access.tsx'
+import { Agents } from '../machine/agents.tsx'
+import { Quotas } from '../machine/quotas.tsx'
+import { Limits, Storage } from '../machine/storage.tsx'
+import { ErrorBox, Fact, Mark, Middle, PageTitle, Rows, Section, Skeleton } from '../parts/base.tsx'
 import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { Code } from '../transcript/code.tsx'
@@ -42,7 +30,17 @@ export function Machine() {
           <Section title="Agents">
             <Agents />
           </Section>
-          {status && status.quotas.length > 0 && <Quotas status={status} />}
+          <Section title="Limits">
+            <Limits />
+            {status && status.quotas.length > 0 ? (
+              <Quotas status={status} />
+            ) : (
+              <p className="text-muted">No agent has reported how much of its account’s quota is used.</p>
+            )}
+          </Section>
+          <Section title="Storage and retention">
+            <Storage />
+          </Section>
           <Section title="Configuration in force">
             <Configuration />
           </Section>
@@ -149,168 +147,6 @@ function Problems({ status }: { status: Status }) {
         ))}
       </Rows>
     </Section>
-  )
-}
-
-function Quotas({ status }: { status: Status }) {
-  return (
-    <Section title="Limits of use">
-      <Rows>
-        {status.quotas.map((quota) => (
-          <li key={quota.account} className="px-3 py-2">
-            <p className="mb-1">
-              {quota.agents.join(', ')}{' '}
-              <span className="text-muted">
-                as reported <Ago at={quota.at} />
-              </span>
-            </p>
-            {quota.windows.map((window) => (
-              <div key={window.name} className="flex items-center gap-2 text-small">
-                <span className="w-28 truncate text-muted">{inert(window.name)}</span>
-                <span className="h-1.5 flex-1 overflow-hidden rounded-full bg-line">
-                  <span
-                    className={`block h-full ${window.used > 0.8 ? 'bg-ask' : 'bg-accent'}`}
-                    style={{ width: `${Math.min(100, window.used * 100)}%` }}
-                  />
-                </span>
-                <span className="w-10 text-right">{formatPercent(window.used)}</span>
-                {window.resetsAt && (
-                  <span className="text-muted">
-                    resets <Ago at={window.resetsAt} />
-                  </span>
-                )}
-              </div>
-            ))}
-          </li>
-        ))}
-      </Rows>
-    </Section>
-  )
-}
-
-function Agents() {
-  const { data, error, refetch } = useQuery(agentsQuery())
-  if (error) return <ErrorBox error={error} retry={() => void refetch()} />
-  if (!data) return <Skeleton rows={1} height={64} />
-  return (
-    <Rows label="Agents">
-      {data.map((agent) => (
-        <AgentRow key={agent.name} agent={agent} />
-      ))}
-    </Rows>
-  )
-}
-
-const CAPABILITY_WORDS: Readonly<Record<keyof NonNullable<Agent['capabilities']>, string>> = {
-  resume: 'resumes',
-  sessionId: 'takes session ids',
-  fork: 'forks',
-  partialMessages: 'streams',
-  permissionPrompt: 'asks for permission',
-  budget: 'keeps budgets',
-  structuredOutput: 'reports in a schema',
-  toolChoice: 'tools can be chosen',
-  sealing: 'can be sealed',
-}
-
-function AgentRow({ agent }: { agent: Agent }) {
-  const { capabilities } = agent
-  return (
-    <li className="px-3 py-2">
-      <p className="flex flex-wrap items-center gap-2">
-        <Mark
-          standing={agent.available ? 'done' : 'fail'}
-          label={agent.available ? 'available' : 'not available'}
-        />
-        <span className="font-semibold">{agent.name}</span>
-        <span className="text-muted">{agent.version ?? agent.adapter}</span>
-        {agent.simulated && <Badge standing="ask">simulated</Badge>}
-        {agent.loggedIn === false && <Badge standing="ask">not logged in</Badge>}
-      </p>
-      {agent.problem && <p className="pl-6 text-fail">{inert(agent.problem)}</p>}
-      <p className="pl-6 text-small text-muted">
-        <Middle text={agent.path ?? agent.command} max={64} mono />
-      </p>
-      {capabilities && (
-        <p className="mt-1 flex flex-wrap gap-1 pl-6">
-          {(Object.keys(CAPABILITY_WORDS) as (keyof typeof CAPABILITY_WORDS)[]).map((name) => (
-            <span
-              key={name}
-              className={`text-label ${capabilities[name] ? 'rounded bg-raised px-1.5 py-px' : 'px-1.5 text-muted line-through'}`}
-            >
-              {CAPABILITY_WORDS[name]}
-            </span>
-          ))}
-        </p>
-      )}
-    </li>
-  )
-}
-
-function Tokens() {
-  const { data, error } = useQuery(tokensQuery())
-  const act = useAct()
-  if (error) return <ErrorBox error={error} />
-  if (!data) return <Skeleton rows={2} />
-  return (
-    <>
-      <Rows label="Tokens">
-        {data.map((token) => (
-          <li key={token.id} className="flex min-h-10 flex-wrap items-center gap-x-3 px-3 py-1.5">
-            <span className="font-medium">{inert(token.name) || 'a link'}</span>
-            {token.current && <Badge standing="done">this browser</Badge>}
-            <span className="text-muted">{token.kind.replace('-', ' ')}</span>
-            <Badge>{token.scope}</Badge>
-            <span className="ml-auto text-small text-muted">
-              {token.lastUsedAt ? (
-                <>
-                  used <Ago at={token.lastUsedAt} />
-                  {token.lastUsedFrom && ` from ${token.lastUsedFrom}`}
-                </>
-              ) : (
-                <>
-                  never used, made <Ago at={token.createdAt} />
-                </>
-              )}
-            </span>
-            {token.kind !== 'command-line' && (
-              <Button
-                kind="danger"
-                busy={act.busy}
-                onClick={() => void act.run(() => client.revokeToken(token.id))}
-              >
-                Revoke
-              </Button>
-            )}
-          </li>
-        ))}
-      </Rows>
-      {act.error !== null && <ErrorBox error={act.error} />}
-      <p className="mt-2 text-small text-muted">
-        Another browser, or a phone: <Copyable text="reprise open --print --name phone" />
-      </p>
-    </>
-  )
-}
-
-function Recent() {
-  const { data = [] } = useQuery(auditQuery())
-  if (data.length === 0) return <p className="text-muted">Nobody has changed anything yet.</p>
-  return (
-    <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-small">
-      {data.slice(0, 20).map((entry) => (
-        <li key={entry.id} className="flex flex-wrap items-center gap-x-2 px-3 py-1.5">
-          <span className="font-medium">{inert(entry.who)}</span>
-          <span className="text-muted">{wordOf(entry)}</span>
-          {entry.summary && <span>“{shorten(entry.summary, 60)}”</span>}
-          {entry.subject && <code className="text-muted">{shortId(entry.subject)}</code>}
-          <span className="ml-auto text-muted">
-            <Ago at={entry.at} />
-            {entry.from && ` from ${entry.from}`}
-          </span>
-        </li>
-      ))}
-    </ul>
   )
 }
 

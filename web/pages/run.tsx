@@ -2,11 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { RunDetail } from '../../src/contract/run.ts'
-import { useView } from '../data/address.ts'
 import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
 import { runQuery } from '../data/queries.ts'
-import { useEvents } from '../data/run-events.ts'
 import { inert, shorten } from '../format/text.ts'
 import { withLocalTimes } from '../format/time.ts'
 import { standingOfRun, wordOfRun } from '../format/words.ts'
@@ -18,11 +16,8 @@ import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
 import { RunFacts } from '../parts/run-facts.tsx'
 import { pathOf } from '../parts/subject.tsx'
-import { Tabs } from '../parts/tabs.tsx'
 import { Markdown } from '../transcript/markdown.tsx'
-import { RawEvents } from '../transcript/raw.tsx'
-import { useTranscript } from '../transcript/use-transcript.ts'
-import { TranscriptView } from '../transcript/view.tsx'
+import { TranscriptPanel } from '../transcript/panel.tsx'
 
 export function RunPage() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -46,9 +41,6 @@ export function RunPage() {
 }
 
 function Shown({ run }: { run: RunDetail }) {
-  const { log, version } = useEvents({ runId: run.id })
-  const items = useTranscript(log, version)
-  const [view, setView] = useView()
   const live = run.state !== 'settled'
   return (
     <div className="flex h-full min-h-[560px] flex-col px-4 pt-4 md:px-6">
@@ -70,23 +62,7 @@ function Shown({ run }: { run: RunDetail }) {
           aria-label="Transcript"
           className="flex min-h-96 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
         >
-          <div className="flex items-center justify-between border-b border-line px-2 py-1.5">
-            <Tabs
-              label="View"
-              names={[
-                { name: 'read', word: 'Transcript' },
-                { name: 'raw', word: 'Events' },
-              ]}
-              current={view}
-              onChange={setView}
-            />
-            {log.error !== null && <span className="text-fail">The events could not be read.</span>}
-          </div>
-          {view === 'read' ? (
-            <TranscriptView items={items} live={live} label="Transcript" />
-          ) : (
-            <RawEvents events={log.events} version={version} />
-          )}
+          <TranscriptPanel of={{ runId: run.id }} live={live} />
         </section>
       </div>
     </div>

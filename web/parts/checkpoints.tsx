@@ -21,8 +21,10 @@ export function Checkpoints({ job }: { job: JobDetail }) {
   const { checkpoints } = job
   const first = checkpoints[0]?.number ?? 0
   const last = checkpoints.at(-1)?.number ?? 0
-  const [from, setFrom] = useState<number>(first)
-  const [to, setTo] = useState<number>(last)
+  // Until somebody chooses, the first and the newest are compared; more may come while the job runs.
+  const [chosenFrom, setFrom] = useState<number | null>(null)
+  const [chosenTo, setTo] = useState<number | null>(null)
+  const [from, to] = [chosenFrom ?? first, chosenTo ?? last]
   const { data: diff, error, isLoading } = useQuery({ ...diffQuery(job.id, from, to), enabled: from !== to })
   return (
     <div className="rounded-lg border border-line bg-surface">

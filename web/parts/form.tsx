@@ -1,7 +1,9 @@
-/** The fields of forms. */
-import { useId } from 'react'
+/** The fields of forms. The label is beside the control, so that its name is the label alone. */
+import { type ReactNode, useId } from 'react'
 
-/** A labelled text field of a form. */
+const STYLE = 'mt-0.5 block w-full rounded-md border border-line bg-surface px-2 py-1.5'
+
+/** A labelled text field. */
 export function Field({
   name,
   note,
@@ -24,33 +26,25 @@ export function Field({
   inputMode?: 'decimal' | 'numeric'
 }) {
   const id = useId()
-  const style = `mt-0.5 block w-full rounded-md border border-line bg-surface px-2 py-1.5 ${mono ? 'font-mono text-small' : ''}`
+  const control = {
+    ...rest,
+    id,
+    value,
+    className: `${STYLE} ${mono ? 'font-mono text-small' : ''}`,
+    'aria-describedby': note ? `${id}-note` : undefined,
+  }
   return (
-    <label htmlFor={id}>
-      {name} {note && <span className="text-muted">({note})</span>}
+    <Labelled id={id} name={name} note={note}>
       {rows ? (
-        <textarea
-          {...rest}
-          id={id}
-          rows={rows}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          className={style}
-        />
+        <textarea {...control} rows={rows} onChange={(event) => onChange(event.target.value)} />
       ) : (
-        <input
-          {...rest}
-          id={id}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          className={style}
-        />
+        <input {...control} onChange={(event) => onChange(event.target.value)} />
       )}
-    </label>
+    </Labelled>
   )
 }
 
-/** A labelled choice of a form. The empty value is the default. */
+/** A labelled choice. The empty value is the default. */
 export function Choose<Value extends string>({
   name,
   value,
@@ -62,13 +56,14 @@ export function Choose<Value extends string>({
   options: readonly { value: Value | ''; word: string }[]
   onChange: (value: Value | '') => void
 }) {
+  const id = useId()
   return (
-    <label>
-      {name}
+    <Labelled id={id} name={name}>
       <select
+        id={id}
         value={value}
         onChange={(event) => onChange(event.target.value as Value | '')}
-        className="mt-0.5 block w-full rounded-md border border-line bg-surface px-2 py-1.5"
+        className={STYLE}
       >
         {options.map((option) => (
           <option key={option.value} value={option.value}>
@@ -76,6 +71,31 @@ export function Choose<Value extends string>({
           </option>
         ))}
       </select>
-    </label>
+    </Labelled>
+  )
+}
+
+function Labelled({
+  id,
+  name,
+  note,
+  children,
+}: {
+  id: string
+  name: string
+  note?: string | undefined
+  children: ReactNode
+}) {
+  return (
+    <div>
+      <label htmlFor={id}>{name}</label>
+      {note && (
+        <span id={`${id}-note`} className="text-muted">
+          {' '}
+          ({note})
+        </span>
+      )}
+      {children}
+    </div>
   )
 }

@@ -8,6 +8,7 @@ import type { Outcome } from '../../src/contract/outcome.ts'
 import { startText } from '../../src/contract/start-text.ts'
 import type { ToolKind } from '../../src/contract/tool.ts'
 import { formatCount, formatTokens } from '../format/amounts.ts'
+import { resultText } from '../format/text.ts'
 import { formatSpan } from '../format/time.ts'
 import { OUTCOME_WORDS, type Standing } from '../format/words.ts'
 
@@ -44,23 +45,17 @@ export type Item =
   | { kind: 'end'; key: string; outcome: Outcome; at: string; of: 'attempt' | 'run' }
 
 export class Transcript {
-  items: Item[] = []
-  applied = 0
+  readonly #items: Item[] = []
   readonly #tools = new Map<string, number>()
   readonly #open = new Map<string, number>()
 
-  /** Applies the events that were not applied yet. */
-  applyAll(events: readonly RunEvent[]): void {
-    if (this.applied === events.length) return
-    this.items = [...this.items]
-    for (; this.applied < events.length; this.applied++) {
-      const event = events[this.applied]
-      if (event) this.#apply(event)
-    }
+  /** The items so far. An item that changes is another object. */
+  get items(): readonly Item[] {
+    return this.#items
   }
 
   #push(item: Item): number {
-    return this.items.push(item) - 1
+    return this.#items.push(item) - 1
   }
 
   #line(event: RunEvent, standing: Standing | null, text: string, detail?: string): void {
@@ -77,9 +72,9 @@ export class Transcript {
   ) {
     const slot = `${kind}/${event.parentToolUseId ?? ''}`
     const index = this.#open.get(slot)
-    const known = index === undefined ? undefined : this.items[index]
+    const known = index === undefined ? undefined : this.#items[index]
     if (index !== undefined && known?.kind === kind) {
-      this.items[index] = { ...known, text: end ? event.text : known.text + event.text, open: !end }
+      this.#items[index] = { ...known, text: end ? event.text : known.text + event.text, open: !end }
     } else {
       const nested = event.parentToolUseId !== undefined
       const at = this.#push({ kind, key: keyOf(event), text: event.text, open: !end, nested, at: event.at })
@@ -88,7 +83,7 @@ export class Transcript {
     if (end) this.#open.delete(slot)
   }
 
-  #apply(event: RunEvent): void {
+  take(event: RunEvent): void {
     switch (event.type) {
       case 'attempt-start':
         this.#open.clear()
@@ -128,10 +123,10 @@ export class Transcript {
         break
       case 'tool-end': {
         const index = this.#tools.get(event.toolUseId)
-        const call = index === undefined ? undefined : this.items[index]
+        const call = index === undefined ? undefined : this.#items[index]
         if (index !== undefined && call?.kind === 'tool') {
           const { isError, content } = event
-          this.items[index] = { ...call, endedAt: event.at, result: { isError, content } }
+          this.#items[index] = { ...call, endedAt: event.at, result: { isError, content } }
         }
         break
       }
@@ -232,9 +227,9 @@ export class Transcript {
   /** Calls without a result when the process ended: their outcome is not known. */
   #closeTools(): void {
     for (const [id, index] of this.#tools) {
-      const call = this.items[index]
+      const call = this.#items[index]
       if (call?.kind === 'tool' && call.result === null && call.endedAt === null) {
-        this.items[index] = { ...call, endedAt: call.startedAt }
+        this.#items[index] = { ...call, endedAt: call.startedAt }
       }
       this.#tools.delete(id)
     }
@@ -248,3 +243,16 @@ const keyOf = ({ runId, seq }: RunEvent) => `${runId}/${seq}`
 /** How it ended, in a few words. */
 export const outcomeText = ({ name, message }: Outcome) =>
   message && message !== OUTCOME_WORDS[name] ? `${OUTCOME_WORDS[name]}: ${message}` : OUTCOME_WORDS[name]
+
+/** For searching: what is read of an item, in lower case. */
+export function textOfItem(item: Item): string {
+  const parts =
+    item.kind === 'tool'
+      ? [item.name, item.about, resultText(item.result?.content)]
+      : item.kind === 'end'
+        ? [outcomeText(item.outcome)]
+        : item.kind === 'line'
+          ? [item.text, item.detail ?? '']
+          : [item.text]
+  return parts.join(' ').toLowerCase()
+}

@@ -10,6 +10,7 @@ import { formatCount } from '../format/amounts.ts'
 import { clip, inert } from '../format/text.ts'
 import { Code } from './code.tsx'
 import { languageOf } from './highlight.ts'
+import { splitMarkdown } from './split-markdown.ts'
 
 const SCHEMA = {
   ...defaultSchema,
@@ -51,20 +52,32 @@ const COMPONENTS: ComponentProps<typeof ReactMarkdown>['components'] = {
 
 /** Longer texts would take seconds to parse. */
 const MAX_MARKDOWN_CHARS = 200_000
+/** Longer texts are parsed in parts, so that a text that grows is not parsed from its beginning for each word. */
+const MAX_WHOLE_CHARS = 4000
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   if (text.length > MAX_MARKDOWN_CHARS) return <LongText text={text} />
+  const parts = text.length > MAX_WHOLE_CHARS ? splitMarkdown(text) : [text]
   return (
     <div className="prose" dir="auto">
-      <ReactMarkdown
-        remarkPlugins={[remarkGfm]}
-        rehypePlugins={[[rehypeSanitize, SCHEMA]]}
-        components={COMPONENTS}
-        urlTransform={(url) => (SAFE_LINK.test(url) ? url : '')}
-      >
-        {inert(text)}
-      </ReactMarkdown>
+      {parts.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a text only grows at its end.
+        <Part key={index} text={part} />
+      ))}
     </div>
+  )
+})
+
+const Part = memo(function Part({ text }: { text: string }) {
+  return (
+    <ReactMarkdown
+      remarkPlugins={[remarkGfm]}
+      rehypePlugins={[[rehypeSanitize, SCHEMA]]}
+      components={COMPONENTS}
+      urlTransform={(url) => (SAFE_LINK.test(url) ? url : '')}
+    >
+      {inert(text)}
+    </ReactMarkdown>
   )
 })
 

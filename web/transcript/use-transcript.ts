@@ -1,14 +1,11 @@
-/** The transcript of a growing list of events. */
-import { useMemo } from 'react'
-import type { EventLog } from '../data/run-events.ts'
+/** The transcript of a run or a job, as it grows. */
+import { type EventSourceOf, useEvents } from '../data/run-events.ts'
 import { type Item, Transcript } from './items.ts'
 
-export function useTranscript(log: EventLog, version: number): readonly Item[] {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another log is another transcript.
-  const transcript = useMemo(() => new Transcript(), [log])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the log grows in place; its version says so.
-  return useMemo(() => {
-    transcript.applyAll(log.events)
-    return transcript.items
-  }, [transcript, log, version])
+const create = () => new Transcript()
+
+/** The list is the same each time, and grows in place. */
+export function useTranscript(of: EventSourceOf): { items: readonly Item[]; error: unknown } {
+  const { log } = useEvents(of, create)
+  return { items: log.reader.items, error: log.error }
 }

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import type { ExistingSessions, SessionFile, SessionPeek } from '../existing-sessions.ts'
 import { configDirOf } from './config-dir.ts'
 import { readClaudeTurns } from './history.ts'
-import { belongsTo } from './locate.ts'
+import { belongsTo, ownerOf } from './locate.ts'
 import { parseRecord } from './transcript-lines.ts'
 import { questionText, timeOf } from './turn-records.ts'
 import { isRecord, type Json } from './wire.ts'
@@ -22,7 +22,7 @@ const PROMPT_CHARS = 300
 export const claudeSessions: ExistingSessions = {
   find: findClaudeSessions,
   peek: peekClaudeSession,
-  readTurns: ({ path }) => readClaudeTurns(path),
+  readTurns: ({ path }, limits) => readClaudeTurns(path, limits),
 }
 
 async function findClaudeSessions(
@@ -40,7 +40,8 @@ async function findClaudeSessions(
       const found = await lstat(path).catch(() => null)
       if (!found) continue
       const agentSessionId = basename(entry.name, SUFFIX)
-      files.push({ agentSessionId, path, bytes: found.size, modifiedAt: found.mtime })
+      const { size: bytes, mtime: modifiedAt } = found
+      files.push({ agentSessionId, path, bytes, modifiedAt, privateTo: ownerOf(slug) })
     }
   }
   return files

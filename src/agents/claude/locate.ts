@@ -67,8 +67,11 @@ export function slugOf(workDir: string): string | null {
 
 const dashed = (workDir: string) => workDir.replace(/[^a-zA-Z0-9]/g, '-')
 
-const OWN = /-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const OWN = /-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 const isOwn = (slug: string) => OWN.test(slug)
+
+/** The session of a folder with a name like that of a private one. A directory may have such a name, too. */
+export const ownerOf = (slug: string): string | null => OWN.exec(slug)?.[1] ?? null
 
 const MAX_SLUG = 200
 

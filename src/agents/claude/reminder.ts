@@ -1,7 +1,7 @@
 /**
  * Tells Claude Code what a compaction may have dropped, before it goes on with its turn. After a compaction the CLI runs
  * the hooks for the start of a session with the source `compact`; what they return is part of its next request, and of
- * the transcript. It waits for our answer as long as it takes: 75 s were measured with 2.1.325.
+ * the transcript. It waits for our answer: one after 75 s was still taken (2.1.325).
  */
 import type { EventOf } from '../../contract/events.ts'
 import type { AgentAdapter } from '../adapter.ts'
@@ -19,8 +19,9 @@ export function parseReminderAsk(requestId: string, input: Json): EventOf<'remin
 }
 
 export const claudeReminder: NonNullable<AgentAdapter['reminder']> = {
-  // The CLI puts a longer text into a file and shows the model only its beginning.
-  maxChars: 10_000,
+  // The CLI puts a text of more than 10,000 characters into a file and shows the model only its beginning. The rest is for
+  // characters that are escaped.
+  maxChars: 9_500,
   answer: ({ requestId }, texts) => {
     const output = { hookEventName: EVENT, additionalContext: texts.join('\n\n') }
     const response = texts.length > 0 ? { hookSpecificOutput: output } : {}

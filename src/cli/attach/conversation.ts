@@ -1,5 +1,6 @@
 /** Shows the messages of a conversation, then the answers that are being written. */
-import { type CliContext, notify, print, printJson } from '../base/context.ts'
+import { type CliContext, notify, printJson } from '../base/context.ts'
+import { print } from '../base/output.ts'
 import { messageLines } from '../chat/conversation-text.ts'
 import type { AskDaemon } from '../daemon/connect.ts'
 import type { Attachment } from '../run/attachment.ts'

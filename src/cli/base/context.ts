@@ -1,6 +1,7 @@
 /** The process that a command runs in: environment, streams, exit code. Created once, in main.ts. */
 import type { Readable, Writable } from 'node:stream'
 import type { Environment } from '../../config/environment.ts'
+import { print, toJsonLine, write } from './output.ts'
 
 export interface TerminalOut extends Writable {
   isTTY?: boolean
@@ -29,7 +30,7 @@ export interface CliContext {
 
 /** Prints a JSON document, or a line of NDJSON. Waits while the reader is slow. */
 export function printJson(context: CliContext, value: unknown): Promise<void> {
-  return print(context.stdout, `${JSON.stringify(value)}\n`)
+  return print(context.stdout, toJsonLine(value))
 }
 
 export function printLine(context: CliContext, line: string): Promise<void> {
@@ -38,10 +39,5 @@ export function printLine(context: CliContext, line: string): Promise<void> {
 
 /** Writes a line to stderr, for people only. */
 export function notify(context: CliContext, line: string): void {
-  context.stderr.write(`${line}\n`)
-}
-
-export async function print(stream: Writable, text: string): Promise<void> {
-  if (stream.write(text)) return
-  await new Promise((resolve) => stream.once('drain', resolve))
+  write(context.stderr, `${line}\n`)
 }

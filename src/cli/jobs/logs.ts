@@ -1,7 +1,8 @@
 /** `reprise jobs logs` and `reprise jobs transcript`: what the agent said and did, and its own transcript. */
 import type { Client } from '../../client/client.ts'
 import { shortId } from '../../contract/reference.ts'
-import { type CliContext, notify, print, printLine } from '../base/context.ts'
+import { type CliContext, notify, printLine } from '../base/context.ts'
+import { print } from '../base/output.ts'
 import { pendingLines } from '../run/detail.ts'
 import { showEvents } from '../run/events.ts'
 import { createRunView } from '../run/view.ts'

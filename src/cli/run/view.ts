@@ -4,7 +4,8 @@
  */
 import type { RunEvent } from '../../contract/events.ts'
 import { startText } from '../../contract/start-text.ts'
-import { type CliContext, print } from '../base/context.ts'
+import type { CliContext } from '../base/context.ts'
+import { print, write } from '../base/output.ts'
 import { formatDuration } from '../terminal/amounts.ts'
 import { createStatusLine } from '../terminal/status-line.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
@@ -55,10 +56,10 @@ export function createRunView(context: CliContext, { announceResume, before }: R
   const note = (line: string) => {
     status.makeWay(line, true)
     if (midLine && sameScreen) {
-      context.stdout.write('\n')
+      write(context.stdout, '\n')
       midLine = false
     }
-    context.stderr.write(`${asides.dim(asides.safe(line))}\n`)
+    write(context.stderr, `${asides.dim(asides.safe(line))}\n`)
     status.wrote(line, true)
   }
 

@@ -1,10 +1,10 @@
 /**
- * Text for a terminal. Colours are used only on a terminal, and not if NO_COLOR is set. Control characters are removed
- * from what agents and users wrote: escape sequences could rewrite the screen or the clipboard.
+ * Text for a terminal. Colours are used only on a terminal, and not if NO_COLOR is set. What agents and
+ * users wrote is made harmless: escape sequences could rewrite the screen or the clipboard.
  */
-import { stripVTControlCharacters } from 'node:util'
 import type { Environment } from '../../config/environment.ts'
 import type { TerminalOut } from '../base/context.ts'
+import { harmless } from '../base/output.ts'
 
 export interface Style {
   dim: (text: string) => string
@@ -12,7 +12,7 @@ export interface Style {
   red: (text: string) => string
   green: (text: string) => string
   yellow: (text: string) => string
-  /** Removes control characters from text that we did not write; unchanged if the stream is not a terminal. */
+  /** Makes text that we did not write harmless (output.ts); unchanged if the stream is not a terminal. */
   safe: (text: string) => string
 }
 
@@ -29,17 +29,12 @@ export function styleFor(stream: TerminalOut, env: Environment): Style {
     red: paint(31, 39),
     green: paint(32, 39),
     yellow: paint(33, 39),
-    safe: isTerminal ? withoutControls : (text) => text,
+    safe: isTerminal ? harmless : (text) => text,
   }
 }
 
 export function widthOf(stream: TerminalOut): number {
   return stream.columns ?? WIDTH_WITHOUT_TERMINAL
-}
-
-function withoutControls(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for; tab and newline stay.
-  return stripVTControlCharacters(text).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�')
 }
 
 /** The beginning of a text, on one line. Long texts are cut before whitespace is replaced. */

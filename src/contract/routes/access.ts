@@ -30,6 +30,7 @@ export const accessRoutes = {
     summary: 'Exchanges the secret of a link for a sign-in: a cookie, and a key for the page',
     auth: 'none',
     body: SignIn,
+    bodyLimit: 'small',
     responses: { 200: json('Signed in; the cookie is set', SignedIn) },
     errors: ['unauthorized'],
   },

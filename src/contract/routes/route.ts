@@ -51,8 +51,8 @@ export interface RouteSpec {
   bodyUnparsed?: true
   /** The body is a file of this media type, which the handler reads as a stream. It has no general limit. */
   bodyBytes?: string
-  /** `event`: the smaller limit for events that are sent to a watch. */
-  bodyLimit?: 'event'
+  /** `event`: the smaller limit for events that are sent to a watch. `small`: for callers who are not known yet. */
+  bodyLimit?: 'event' | 'small'
   /** By status. */
   responses: Readonly<Record<number, ResponseSpec>>
   /** Error codes in addition to those of every operation. */

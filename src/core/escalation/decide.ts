@@ -30,8 +30,7 @@ export function decideEscalation(facts: EscalationFacts): EscalationDecision {
   if (outcome.name === 'cancelled') return stop('cancelled', 'the run was cancelled')
   if (outcome.name === 'budget') return stop('budget', outcome.message)
   if (outcome.name === 'quarantined') {
-    const next =
-      'The chain does not continue automatically: look at the output of the agent, then start it again'
+    const next = 'The chain ends here: look at the output of the agent before you start it again'
     return stop('quarantined', `tier ${tier} is held back: ${outcome.message}. ${next}`)
   }
   if (outcome.name !== 'completed') return stop('failed', `tier ${tier} did not finish: ${outcome.message}`)

@@ -24,18 +24,18 @@ export interface ToolCall {
   waited?: Waited | null
 }
 
+/** A text of the agent, or a call of a tool. `nested`: a sub-agent called it. */
+export type Step = { text: string } | { tool: ToolCall; nested?: boolean }
+
 /** What happened to the earlier attempts at this run. */
 export interface Interruption {
   how: string
-  tools: readonly ToolCall[]
-  /** Those of `tools` that were called after the agent had accepted this run's prompt. */
-  toolsSincePrompt: readonly ToolCall[]
+  /** The tool calls of all attempts, in order, and the texts of those turns that did not end. */
+  steps: readonly Step[]
+  /** All texts and calls after the agent had accepted this run's prompt. */
+  stepsSincePrompt: readonly Step[]
   /** Everything the agent said and did, in order, with the output of the tools. */
   work: readonly PastPart[]
-  /** The text that the agent was writing when it was interrupted. */
-  saying: string | null
-  /** Everything the agent said after it had accepted this run's prompt, in all attempts. */
-  saidSincePrompt: string | null
   /** The agent's session already contains this run's prompt. */
   promptRecorded: boolean
 }
@@ -61,10 +61,10 @@ const HIDDEN = /\[redacted/
 const LAST_TOOLS = 10
 const SAYING_CHARS = 4000
 
-export function resumedAfter({ how, tools, saying }: Interruption): string {
+export function resumedAfter({ how, steps }: Interruption): string {
   return [
     `You were interrupted: ${sentence(how)} This is the same task, going on from where you were.`,
-    ...workSeen(tools, saying),
+    ...workSeen(steps),
   ].join('\n')
 }
 
@@ -73,35 +73,63 @@ export function resumedAfter({ how, tools, saying }: Interruption): string {
  * transcript some time after it has sent a prompt to the model, and was killed in between. The text is sent together
  * with the prompt. null: no work was seen, so the prompt can be sent as if it were new.
  */
-export function begunBefore({ how, toolsSincePrompt, saidSincePrompt }: Interruption): string | null {
-  if (toolsSincePrompt.length === 0 && saidSincePrompt === null) return null
+export function begunBefore({ how, stepsSincePrompt }: Interruption): string | null {
+  if (stepsSincePrompt.length === 0) return null
   return [
     `You were interrupted: ${sentence(how)} You had begun with this message, although your own history does not show it.`,
-    ...workSeen(toolsSincePrompt, saidSincePrompt),
+    ...workSeen(stepsSincePrompt),
   ].join('\n')
 }
 
-/** The last tool calls, the text that was cut off, and how to continue from there. */
-function workSeen(tools: readonly ToolCall[], saying: string | null): string[] {
-  const last = tools.slice(-LAST_TOOLS)
+/**
+ * The last steps, the text that was cut off, and how to continue from there. Several attempts in a row may have died before
+ * their session had anything of them, so texts between the calls are told too.
+ */
+function workSeen(steps: readonly Step[]): string[] {
+  const lastCall = steps.findLastIndex((step) => 'tool' in step && !step.nested)
+  const saying = steps.slice(lastCall + 1).flatMap((step) => ('text' in step ? [step.text] : []))
+  const last = lastSteps(steps.filter((step, index) => 'tool' in step || index < lastCall))
   return [
     ...(last.length > 0
       ? [
-          'Your last tool calls, as Reprise saw them; your own history may lack the end of this:',
-          ...last.map(toolLine),
+          'Your last tool calls, and what you said between them, as Reprise saw them; your own history may lack the end of this:',
+          ...last.map((step) =>
+            'tool' in step ? toolLine(step.tool) : `- you said: ${saidText(step.text)}`,
+          ),
         ]
       : []),
-    ...(saying === null
+    ...(saying.length === 0
       ? []
       : [
           'This is what you were saying until you were cut off. It has been seen: go on right behind it, and do not say it again.',
-          `<said>${quoted(saying.length > SAYING_CHARS ? `…${saying.slice(-SAYING_CHARS)}` : saying)}</said>`,
+          saidText(endOf(saying.join('\n'), SAYING_CHARS)),
         ]),
-    last.some(isUnknown)
+    last.some((step) => 'tool' in step && isUnknown(step.tool))
       ? 'Where the outcome is unknown, it may have run in part or in full: look at the actual state before you run it again. Then go on with the task.'
       : 'Do not start over, and do not repeat what is done: go on with the task.',
   ]
 }
+
+/** The newest steps: a number of calls, and as much of the texts between them. */
+function lastSteps(steps: readonly Step[]): Step[] {
+  const last: Step[] = []
+  let calls = 0
+  let chars = SAYING_CHARS
+  for (const step of steps.toReversed()) {
+    if ('tool' in step) {
+      if (++calls > LAST_TOOLS) break
+      last.unshift(step)
+    } else if (chars > 0) {
+      last.unshift({ text: endOf(step.text, chars) })
+      chars -= step.text.length
+    }
+  }
+  return last
+}
+
+const endOf = (text: string, chars: number) => (text.length > chars ? `…${text.slice(-chars)}` : text)
+
+const saidText = (text: string) => `<said>${quoted(text)}</said>`
 
 /** The reasons for a new session although the old one could have been resumed. */
 const WHY_NEW: Partial<Record<FreshReason, string>> = {

@@ -43,6 +43,7 @@ const DASHED: readonly Rule[] = [
     'sk-(?:(?:proj|svcacct|admin|None|or-v1)-[A-Za-z0-9_-]{20,255}|[A-Za-z0-9]{32,255})',
   ),
   token('stripe-key', ['ive_', 'sec_'], '[sr]k_live_[A-Za-z0-9]{16,255}|whsec_[A-Za-z0-9+/=]{24,255}'),
+  token('reprise-token', ['rpt_'], 'rpt_[A-Za-z0-9_-]{43}'),
   token('npm-token', ['npm_'], 'npm_[A-Za-z0-9]{36,255}'),
   token('pypi-token', ['ypi-'], 'pypi-[A-Za-z0-9_-]{50,500}'),
   token('digitalocean-token', ['_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),

@@ -38,6 +38,8 @@ const PAGE_LASTS_MS = 90 * 86_400_000
 const NOTE_USE_EVERY_MS = 60_000
 
 const newSecret = () => randomBytes(32).toString('base64url')
+/** The prefix is what redaction recognises it by, also after a rotation. */
+const newToken = () => `rpt_${newSecret()}`
 /** A page's secret has two parts: one in the cookie, one that only pages of the daemon's own origin know. */
 const pageSecret = (cookie: string, pageKey: string) => `${cookie}.${pageKey}`
 
@@ -149,7 +151,7 @@ export async function openAccess(deps: AccessDeps, commandLineSecret: string): P
     list: (current) => tokens.list().map((token) => describe(token, current)),
     create: ({ name, scope, expiresInMs }: CreateToken, by): Promise<CreatedToken> =>
       inTurn(by, async () => {
-        const secret = newSecret()
+        const secret = newToken()
         const token = build('named', { name, scope, secret, lastsMs: expiresInMs ?? null })
         await store.addToken(token)
         tokens.keep(token)
@@ -176,7 +178,7 @@ export async function openAccess(deps: AccessDeps, commandLineSecret: string): P
             hint: 'Revoke it, and sign in again with: reprise open',
           })
         }
-        const secret = newSecret()
+        const secret = newToken()
         const rotated = { ...token, hash: hashSecret(secret), createdAt: clock.now(), lastUsedAt: null }
         const current = by?.tokenId ?? null
         if (token.kind === 'named') {

@@ -5,6 +5,7 @@
  * A session is taken over only if it is complete, its directory exists, no process has it open and Reprise does not
  * know it yet. Otherwise nothing is stored, and the report says why. The session's own file is never written.
  */
+import type { SessionFile } from '../../agents/existing-sessions.ts'
 import type { AgentRegistry } from '../../agents/registry.ts'
 import type { AdoptableQuery, AdoptSessions, FoundSession } from '../../contract/adopt.ts'
 import { RepriseError } from '../../contract/errors.ts'
@@ -37,7 +38,7 @@ export function createAdoption(deps: AdoptDeps): AdoptEngine {
     listAdoptable: async ({ limit, cursor, agent: name, workDir }) => {
       const agent = readerOf(deps, name)
       const dir = workDir === undefined ? null : await realDir(workDir)
-      const page = pageOf(await filesOf(agent, dir), limit, cursor)
+      const page = pageOf(await filesOf(deps, agent, dir), limit, cursor)
       const items = (await listFound(page.items, agent.existing.peek)).filter((found) => isOf(found, dir))
       return {
         items: await Promise.all(items.map((found) => assess(deps, agent, found))),
@@ -49,7 +50,7 @@ export function createAdoption(deps: AdoptDeps): AdoptEngine {
       // Fails early, with a hint, if the agent cannot be started: an adopted session could not be continued.
       await deps.agents.runtime(agent.name)
       const dir = workDir === undefined ? null : await realDir(workDir)
-      const files = await filesOf(agent, dir)
+      const files = await filesOf(deps, agent, dir)
       const reports: FoundSession[] = []
       for (const chosen of ids ? await choose(agent, files, ids) : files) {
         if ('state' in chosen) reports.push(chosen)
@@ -72,8 +73,18 @@ function readerOf({ agents }: AdoptDeps, name = agents.defaultName): ReadableAge
   })
 }
 
-const filesOf = async ({ existing, env }: ReadableAgent, dir: string | null) =>
-  newestFirst(await existing.find(env, dir))
+/** Without those in the private folders of sandboxed sessions. */
+async function filesOf(
+  { store }: AdoptDeps,
+  { existing, env }: ReadableAgent,
+  dir: string | null,
+): Promise<SessionFile[]> {
+  const files = await existing.find(env, dir)
+  const owners = new Set(files.flatMap(({ privateTo }) => privateTo ?? []))
+  const known = new Set<string>()
+  for (const id of owners) if (await store.findKnownSession(id)) known.add(id)
+  return newestFirst(files.filter(({ privateTo }) => privateTo === null || !known.has(privateTo)))
+}
 
 /** An agent may keep the sessions of two directories in one folder. */
 const isOf = ({ peek }: FoundFile, dir: string | null) =>

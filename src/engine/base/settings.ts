@@ -49,6 +49,8 @@ export interface KeepSettings {
   outputMs: number
   /** The checkpoints of ended jobs. */
   checkpointsMs: number
+  /** The record of who did what. */
+  auditMs: number
 }
 
 export interface SandboxSettings {

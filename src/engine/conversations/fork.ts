@@ -10,8 +10,9 @@ import type { CopiedPin } from '../../store/conversations/copies.ts'
 import type { ConversationRecord, MessageRecord, PinRecord } from '../../store/conversations/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
-import { type CopyDeps, copySession, keepOrUndo, type MadeCopy } from '../transfer/copy.ts'
+import { type CopyDeps, copySession, type MadeCopy } from '../transfer/copy.ts'
 import { findEndOfRun } from '../transfer/fork.ts'
+import { storePlaced } from '../transfer/store-placed.ts'
 
 export type ForkConversationDeps = CopyDeps & {
   store: Pick<Store, 'listMessages' | 'listPins' | 'getSession' | 'getRun' | 'listAttempts' | 'addCopies'>
@@ -36,7 +37,8 @@ export async function forkConversation(
   const forks = await forkPins(deps, conversation, messages)
   const now = clock.now()
   const id = ConversationId.create(now)
-  await keepOrUndo(
+  await storePlaced(
+    deps,
     forks.map(({ copy }) => copy),
     () =>
       store.addCopies(

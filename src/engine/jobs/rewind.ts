@@ -10,7 +10,8 @@ import type { RewoundJob } from '../../contract/checkpoint.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { CheckpointRecord, JobRecord } from '../../store/jobs/records.ts'
 import type { Store } from '../../store/store.ts'
-import { type CopyDeps, copySession, keepOrUndo, type MadeCopy } from '../transfer/copy.ts'
+import { type CopyDeps, copySession, type MadeCopy } from '../transfer/copy.ts'
+import { storePlaced } from '../transfer/store-placed.ts'
 import { pick } from './checkpoint-errors.ts'
 import type { Checkpoints } from './checkpoints.ts'
 
@@ -27,7 +28,7 @@ export async function rewindJob(deps: RewindDeps, job: JobRecord, number: number
   const sessionId = fork?.session.id ?? null
   const position =
     fork?.part.lastMessageId && sessionId ? { sessionId, messageId: fork.part.lastMessageId } : null
-  const { restored, saved } = await keepOrUndo(fork ? [fork] : [], async () => {
+  const { restored, saved } = await storePlaced(deps, fork ? [fork] : [], async () => {
     const done = await checkpoints.restore(job, number, { position })
     if (fork) await store.addCopies([fork], null)
     return done

@@ -16,6 +16,7 @@ import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import { readDisposable } from '../enforce/session-dir.ts'
 import type { Mirror } from '../mirror/mirror.ts'
+import { storedSessionDir } from '../queries/stored-session.ts'
 import { requireSession } from '../sessions/require-session.ts'
 
 export interface DeleteSessionDeps {
@@ -34,6 +35,8 @@ export interface DeleteSessionDeps {
   log: Log
   damaged: string
   sandboxes: string
+  /** The directory with one folder per session of the provider. */
+  agentSessions: string
 }
 
 /** Returns how many deleted sessions could not be removed yet. */
@@ -82,7 +85,7 @@ async function purge(
   deps: DeleteSessionDeps,
   { session, held, with: how, agentSessionIds }: DeletedSession,
 ): Promise<boolean> {
-  const { store, agents, mirrors, damaged, sandboxes } = deps
+  const { store, agents, mirrors, damaged, sandboxes, agentSessions } = deps
   if (held || (await findHolder(deps, session)) !== null) return false
   const agent = agents.find(session.agent)
   // A person made an adopted session without Reprise: it stays theirs if only the conversation about it is deleted.
@@ -93,6 +96,10 @@ async function purge(
     if (files) await rm(files.transcript, { force: true })
   }
   await mirrors.remove(session.id)
+  for (const id of agentSessionIds) {
+    const dir = storedSessionDir(agentSessions, id)
+    if (dir !== null) await rm(dir, { recursive: true, force: true })
+  }
   const sandbox = join(sandboxes, session.id)
   for (const path of [...readDisposable(sandbox), sandbox]) await removeUntrusted(path)
   for (const name of await readdir(damaged).catch(() => []))

@@ -14,7 +14,10 @@ import type { Mirror } from '../mirror/mirror.ts'
 import { cutoff, type Sweep } from './tally.ts'
 
 export interface SweepFilesDeps {
-  store: Pick<Store, 'findAttemptEnd' | 'hasAttempt' | 'getSession' | 'findLeaseHolder' | 'isSessionInUse'>
+  store: Pick<
+    Store,
+    'findAttemptEnd' | 'hasAttempt' | 'getSession' | 'findSession' | 'findLeaseHolder' | 'isSessionInUse'
+  >
   mirrors: Pick<Mirror, 'listSessions' | 'sizeOf' | 'remove' | 'tidy'>
   log: Log
   /** The directory with one folder per attempt. */
@@ -23,6 +26,8 @@ export interface SweepFilesDeps {
   damaged: string
   /** The directory with one folder per session that is used in a sandbox. */
   sandboxes: string
+  /** The directory with one folder per session of the provider. */
+  agentSessions: string
   settings: {
     keep: Pick<KeepSettings, 'outputMs' | 'transcriptsMs'>
     resume: Pick<ResumeLimits, 'maxAgeMs'>
@@ -37,6 +42,7 @@ export async function sweepFiles(deps: SweepFilesDeps, sweep: Sweep): Promise<vo
   await sweepMirrors(deps, sweep)
   await sweepDamaged(deps, sweep)
   await sweepSandboxes(deps, sweep)
+  await sweepStoredSessions(deps, sweep)
 }
 
 /** The events of the attempts are stored; what is lost is the raw output, and the bytes that a `gap` event points to. */
@@ -88,6 +94,17 @@ async function sweepDamaged(deps: SweepFilesDeps, sweep: Sweep): Promise<void> {
     const path = join(deps.damaged, entry.name)
     const found = entry.isFile() ? await stat(path).catch(() => null) : null
     if (before && found && found.mtimeMs < before.getTime()) await remove(deps, sweep, 'damaged', path)
+  }
+}
+
+/** What the provider wrote about sessions that are not known any more. */
+async function sweepStoredSessions(deps: SweepFilesDeps, sweep: Sweep): Promise<void> {
+  for (const { name } of await listDir(deps.agentSessions)) {
+    const path = join(deps.agentSessions, name)
+    const isKnown = (await deps.store.findSession(name)) !== null
+    const found = isKnown ? null : await stat(path).catch(() => null)
+    const isOld = found !== null && sweep.now.getTime() - found.mtimeMs > STRAY_MS
+    if (isOld) await remove(deps, sweep, 'transcripts', path)
   }
 }
 

@@ -25,7 +25,7 @@ export interface SweepRowsDeps {
     | 'forgetUnusedSession'
   >
   closing: AbortSignal
-  settings: { keep: Pick<KeepSettings, 'runsMs' | 'eventsMs' | 'sessionsMs'> }
+  settings: { keep: Pick<KeepSettings, 'runsMs' | 'eventsMs' | 'sessionsMs' | 'auditMs'> }
 }
 
 const PAGE = 200
@@ -37,7 +37,11 @@ export async function sweepRows(deps: SweepRowsDeps, sweep: Sweep): Promise<void
   if (eventsBefore) await sweepEvents(deps, sweep, eventsBefore, gone)
   if (eventsBefore) await sweepNotifications(deps, sweep, eventsBefore)
   const runsBefore = cutoff(sweep, keep.runsMs)
-  if (runsBefore) await sweepRest(deps, sweep, runsBefore)
+  // Cycles and follow-ups that have no runs, or none any more.
+  if (runsBefore)
+    for (const kind of ['cycles', 'follow-ups'] as const) await sweepOld(deps, sweep, kind, runsBefore)
+  const auditBefore = cutoff(sweep, keep.auditMs)
+  if (auditBefore) await sweepOld(deps, sweep, 'audit', auditBefore)
   const sessionsBefore = cutoff(sweep, keep.sessionsMs)
   if (sessionsBefore) await sweepSessions(deps, sweep, sessionsBefore)
 }
@@ -113,19 +117,19 @@ async function sweepNotifications(
   if (!dryRun) await store.deleteEndedNotifications(before)
 }
 
-/** Cycles and follow-ups that have no runs, or none any more. */
-async function sweepRest(
+async function sweepOld(
   { store, closing }: SweepRowsDeps,
   { dryRun, tally }: Sweep,
+  kind: 'cycles' | 'follow-ups' | 'audit',
   before: Date,
 ): Promise<void> {
-  for (const kind of ['cycles', 'follow-ups'] as const) {
-    if (dryRun) tally.add(kind, { count: await store.countOld(kind, before), bytes: 0 })
-    else
-      for (let count = -1; count !== 0 && !closing.aborted; ) {
-        count = await store.deleteOld(kind, before)
-        tally.add(kind, { count, bytes: 0 })
-      }
+  if (dryRun) {
+    tally.add(kind, { count: await store.countOld(kind, before), bytes: 0 })
+    return
+  }
+  for (let count = -1; count !== 0 && !closing.aborted; ) {
+    count = await store.deleteOld(kind, before)
+    tally.add(kind, { count, bytes: 0 })
   }
 }
 

@@ -74,20 +74,20 @@ export class Mirror {
 
   /**
    * Copies what the files of the session have more than their mirror. `agentSessionIds` are those that the agent used in
-   * an attempt; by default the one that is known. Never rejects.
+   * an attempt; by default the one that is known. Returns whether the mirror has all there is to copy. Never rejects.
    */
   async catchUp(
     id: SessionId,
     agentSessionIds?: readonly string[],
     options: Pick<SourceOptions, 'trustSize'> = {},
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { store, agents, log, settings } = this.#deps
-    if (settings.keep.transcriptsMs === 0) return
+    if (settings.keep.transcriptsMs === 0) return true
     try {
       const session = await store.getSession(id)
       // The location of the files is unknown for an agent that is not configured any more.
       const agent = session && agents.find(session.agent)
-      if (!agent) return
+      if (!agent) return true
       for (const agentSessionId of new Set(agentSessionIds ?? [session.agentSessionId])) {
         const files = await agent.adapter.locateSession(agentSessionId, agent.env, session.workDir)
         const place = this.placeOf({ id, agentSessionId })
@@ -107,7 +107,9 @@ export class Mirror {
       }
     } catch (error) {
       log.error({ session: id, error: String(error) }, 'could not mirror a session')
+      return false
     }
+    return true
   }
 
   /** The mirrored files of a session, the transcript last. Empty if the transcript is not mirrored. */

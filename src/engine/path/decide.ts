@@ -74,7 +74,8 @@ function decideWith(
       past: {
         turns: context.turns.length > 0,
         otherAgent: context.otherAgent,
-        unfinishedWork: earlier.tools.length > 0 || earlier.saidSomething || context.continuesWork,
+        unfinishedWork:
+          earlier.steps.some((step) => 'tool' in step) || earlier.saidSomething || context.continuesWork,
       },
     },
     now,

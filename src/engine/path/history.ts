@@ -2,7 +2,7 @@
 import type { EventType } from '../../contract/events.ts'
 import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
 import { toParts } from '../../core/history/render.ts'
-import { type Interruption, type ToolCall, waitedFor } from '../../core/prompt/interruption.ts'
+import { type Interruption, type Step, type ToolCall, waitedFor } from '../../core/prompt/interruption.ts'
 import type { PastPart, PastTurn } from '../../core/prompt/past.ts'
 import type { KnownOutsideTurn } from '../../store/conversations/outside.ts'
 import type { RunRecord, StoredEvent } from '../../store/runs/records.ts'
@@ -108,18 +108,13 @@ function toOutsideTurn({ text, answer, inSession, copied }: KnownOutsideTurn): P
 export interface EarlierAttempts {
   /** How the newest attempt ended; null if this is the first attempt at the task. */
   how: string | null
-  tools: ToolCall[]
-  /** Those of `tools` that were called after the agent first accepted this run's prompt. */
-  toolsSincePrompt: ToolCall[]
-  /** All texts and tool calls, in order. */
+  /** All tool calls, also those of sub-agents, and the agent's texts since the last end of a turn, in order. */
+  steps: Step[]
+  /** All texts and tool calls after the agent first accepted this run's prompt. */
+  stepsSincePrompt: Step[]
+  /** All texts and tool calls of the agent itself, in order, with the output of the tools. */
   work: PastPart[]
   saidSomething: boolean
-  /**
-   * The agent's texts since the last end of a turn or tool call, over all unfinished attempts; null if there are none.
-   */
-  saying: string | null
-  /** All texts after the agent first accepted this run's prompt. */
-  saidSincePrompt: string | null
 }
 
 /** `runs`: the runs that worked on the same task, oldest first. */
@@ -130,29 +125,28 @@ export async function readEarlierAttempts(
 ): Promise<EarlierAttempts> {
   const earlier: EarlierAttempts = {
     how: null,
-    tools: [],
-    toolsSincePrompt: [],
+    steps: [],
+    stepsSincePrompt: [],
     work: [],
     saidSomething: false,
-    saying: null,
-    saidSincePrompt: null,
   }
   if (runs.every(({ attemptCount, outdatedAttempts }) => attemptCount === outdatedAttempts)) return earlier
   earlier.how = 'the agent was interrupted'
   const byId = new Map<string, ToolCall>()
   const begunIn = new Map<ToolCall, AttemptId | null>()
   const cutOff = await readCutOff(store, runs)
-  let said: string[] = []
-  let saidSincePrompt: string[] = []
   let makesRoom = false
-  /** How many tools had been called when the agent first accepted the prompt; null if the agent does not report it. */
-  let toolsBeforePrompt: number | null = null
+  /** An agent that does not report that it accepted the prompt has accepted it from the beginning. */
+  let accepted = false
   let stopped: string | null | undefined
   let outdated = false
   const log = new WorkLog()
+  const add = (step: Step) => {
+    earlier.steps.push(step)
+    earlier.stepsSincePrompt.push(step)
+  }
   const say = (text: string) => {
-    said.push(text)
-    saidSincePrompt.push(text)
+    add({ text })
     log.say(text)
   }
   const visit = ({ attemptId, runId, body }: StoredEvent) => {
@@ -166,33 +160,30 @@ export async function readEarlierAttempts(
     } else if (body.type === 'attempt-start') {
       makesRoom = body.makesRoom === true
     } else if (body.type === 'turn-end') {
-      said = []
+      earlier.steps = earlier.steps.filter((step) => 'tool' in step)
     } else if (body.type === 'text-end') {
       if (makesRoom) return
       earlier.saidSomething = true
       if (body.parentToolUseId === undefined) say(body.text)
     } else if (body.type === 'tool-start') {
-      if (body.parentToolUseId === undefined) said = []
+      const nested = body.parentToolUseId !== undefined
       const tool: ToolCall = { name: body.name, input: body.input, ending: null }
       byId.set(body.toolUseId, tool)
       begunIn.set(tool, attemptId)
-      if (body.parentToolUseId === undefined) log.begin(tool)
+      add({ tool, nested })
+      if (!nested) log.begin(tool)
     } else if (body.type === 'tool-end') {
       const tool = byId.get(body.toolUseId)
       // A tool that ended because we stopped the agent was interrupted and may have run in part.
       if (tool && attemptId !== stopped) tool.ending = body.isError ? 'error' : 'ok'
       if (tool) log.end(tool, body.content)
     } else if (body.type === 'prompt-accept') {
-      if (body.messageId !== run.promptId || toolsBeforePrompt !== null) return
-      toolsBeforePrompt = byId.size
-      saidSincePrompt = []
+      if (body.messageId !== run.promptId || accepted) return
+      accepted = true
+      earlier.stepsSincePrompt = []
     } else if (body.type === 'stop-request') stopped = attemptId
   }
   for (const { id } of runs) await scanEvents(store, id, { types: EARLIER }, visit)
-  earlier.tools = [...byId.values()]
-  earlier.toolsSincePrompt = earlier.tools.slice(toolsBeforePrompt ?? 0)
-  earlier.saying = said.length > 0 ? said.join('\n') : null
-  earlier.saidSincePrompt = saidSincePrompt.length > 0 ? saidSincePrompt.join('\n') : null
   await readWaits(store, byId, begunIn)
   earlier.work = log.steps()
   return earlier
@@ -253,6 +244,6 @@ const EARLIER: readonly EventType[] = [
 export function toInterruption(earlier: EarlierAttempts, promptRecorded: boolean): Interruption | null {
   const how = earlier.how ?? (promptRecorded ? 'the agent was interrupted' : null)
   if (how === null) return null
-  const { tools, toolsSincePrompt, work, saying, saidSincePrompt } = earlier
-  return { how, tools, toolsSincePrompt, work, saying, saidSincePrompt, promptRecorded }
+  const { steps, stepsSincePrompt, work } = earlier
+  return { how, steps, stepsSincePrompt, work, promptRecorded }
 }

@@ -14,9 +14,10 @@ export interface CleanUpDeps {
   clock: Clock
   log: Log
   /**
-   * Called once for each session that is over, before it is recorded as archived; again at the next look if it fails.
+   * Called once for each session that is over, before it is recorded as archived. Returns false if that did not work; it is
+   * called again at the next look.
    */
-  archiveSession?: (session: SessionRecord) => Promise<void>
+  archiveSession?: (session: SessionRecord) => Promise<boolean>
   settings: { sessions: LifecycleLimits }
 }
 
@@ -69,8 +70,8 @@ async function look(deps: CleanUpDeps, session: SessionRecord): Promise<void> {
   const seen = { ...session, state }
   if (!isArchivable({ ...seen, lastActivityAt: session.lastUsedAt, inUse: false }, limits, now)) return
   try {
-    await deps.archiveSession?.(seen)
-    await store.noteArchived(seen, now)
+    const isArchived = (await deps.archiveSession?.(seen)) ?? true
+    if (isArchived) await store.noteArchived(seen, now)
   } catch (error) {
     log.warn({ session: session.id, error: String(error) }, 'could not archive a session')
   }

@@ -14,7 +14,6 @@ import type { Log } from '../base/log.ts'
 import type { Notifications } from '../base/notifications.ts'
 import type { Persist } from '../base/persist.ts'
 import type { ProgressBus } from '../base/progress.ts'
-import { spentByChain } from './budget.ts'
 import { hashOfAsk } from './chain.ts'
 import { readTierNotices, type TellDeps } from './tell.ts'
 import { nextTierRun, type TierRunDeps } from './tier-run.ts'
@@ -76,10 +75,7 @@ export class Approvals {
         },
       )
     }
-    const next =
-      decision === 'approve'
-        ? nextTierRun(this.#deps, run, waiting.toTier, await spentByChain(store, run))
-        : null
+    const next = decision === 'approve' ? nextTierRun(this.#deps, run, waiting.toTier) : null
     const said = message ? `: ${message}` : ''
     const decided = await store.answerEscalation(
       runId,

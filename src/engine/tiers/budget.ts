@@ -19,8 +19,8 @@ export async function readTierAllowance(
 }
 
 /**
- * What the other runs of the chain have left of the chain's budget and, for a follow-up, what the other runs at its
- * tier have left of the tier's budget.
+ * What the other runs of the chain have left of the chain's budget, and the other runs at its tier of the tier's budget.
+ * A chain may reach a tier more than once: by follow-ups, or because one of them escalates again.
  */
 async function leftFor(
   store: Pick<Store, 'listChain'>,
@@ -28,7 +28,7 @@ async function leftFor(
   maxBudgetUsd: number,
 ): Promise<number> {
   const others = (await store.listChain(id)).filter((one) => one.id !== id && one.attemptCount > 0)
-  const sharing = links.followUpId === null ? [] : others.filter((one) => one.links.tier === links.tier)
+  const sharing = others.filter((one) => one.links.tier === links.tier)
   const leftOfChain = (request.chain?.budgetUsd ?? Number.POSITIVE_INFINITY) - spentUsd(others)
   return Math.max(0, Math.min(maxBudgetUsd - spentUsd(sharing), leftOfChain))
 }

@@ -50,7 +50,7 @@ export async function readTierEnding(
     exhausted: await deps.cooldowns.exhausted(recommendation.signal?.services ?? []),
   })
   const at = clock.now()
-  const nextRun = decision.kind === 'escalate' ? nextTierRun(deps, run, decision.toTier, spentUsd) : null
+  const nextRun = decision.kind === 'escalate' ? nextTierRun(deps, run, decision.toTier) : null
   const escalation: EscalationRecord = {
     runId: run.id,
     tier,

@@ -81,12 +81,14 @@ export function firstTierRun(deps: TierRunDeps, request: CreateRun, { agent, ses
   })
 }
 
-/** The run of the next tier, which continues the work of `before` in its session. */
-export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number, spentUsd: number): NewRun {
+/**
+ * The run of the next tier, which continues the work of `before` in its session. Its request contains the whole budgets of
+ * the tier and the chain; the spend of other runs is subtracted when it runs (budget.ts).
+ */
+export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number): NewRun {
   const { chain } = before.request
   if (!chain) throw new Error(`run ${before.id} belongs to no chain`)
   const tier = requireTier(deps, toTier, before.agent)
-  const left = chain.budgetUsd === null ? null : Math.max(0, chain.budgetUsd - spentUsd)
   return buildRun({
     ...atTier(deps, tier),
     agent: before.agent,
@@ -94,7 +96,7 @@ export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number
     prompt: chain.task ?? before.prompt,
     request: {
       ...before.request,
-      ...requestOf(tier, left),
+      ...requestOf(tier, chain.budgetUsd),
       forceFreshSession: false,
       ...(before.request.dryRun || deps.settings.dryRun ? { dryRun: true } : {}),
     },
@@ -104,25 +106,22 @@ export function nextTierRun(deps: TierRunDeps, before: RunRecord, toTier: number
   })
 }
 
-/**
- * The run of a follow-up, at the tier and in the session of the run that planned it. Its request contains the whole
- * budgets of the tier and the chain; the spend of other runs is subtracted when it runs (budget.ts).
- */
+/** The run of a follow-up, at the tier and in the session of the run that planned it. */
 export function laterTierRun(
   deps: TierRunDeps,
   before: RunRecord,
   { followUpId, prompt, promptId }: LaterPrompt,
 ): NewRun {
   const { tier, chain } = requireChain(deps, before)
-  const run = nextTierRun(deps, before, tier.number, 0)
+  const run = nextTierRun(deps, before, tier.number)
   const request = { ...run.request, chain: { ...chain, task: chain.task ?? before.prompt } }
   return { ...run, prompt, promptId, request, followUpId }
 }
 
 const atTier = ({ clock }: TierRunDeps, { model }: Tier) => ({ model, createdAt: clock.now() })
 
-function requestOf(tier: Tier, leftUsd: number | null) {
-  const budgets = [tier.budgetUsd, leftUsd].filter((usd) => usd !== null)
+function requestOf(tier: Tier, chainUsd: number | null) {
+  const budgets = [tier.budgetUsd, chainUsd].filter((usd) => usd !== null)
   return {
     // The rules decide about every call.
     permissions: 'ask-all' as const,

@@ -1,6 +1,6 @@
 /**
  * Copies a session up to a point, under an id of its own. The original is only read. The copy is complete on the disk
- * before it is stored, so an interrupted copy leaves at most files that nothing refers to.
+ * before it is stored (store-placed.ts); what an interruption leaves is removed at the next start.
  *
  * Only the end of a session that is in use may be incomplete: an agent appends to its transcript and changes nothing before.
  */
@@ -12,21 +12,19 @@ import type { Clock } from '../../core/clock.ts'
 import type { CopiedSession, SessionOrigin } from '../../store/conversations/copies.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import { readRecentTurns } from './past.ts'
-import { placeFiles } from './place.ts'
+import { type PlaceDeps, placeFiles } from './place.ts'
 import { findSource, findWriter, type SourceDeps } from './source.ts'
+import type { PlacedSession, StorePlacedDeps } from './store-placed.ts'
 
-export type CopyDeps = SourceDeps & { clock: Clock }
+export type CopyDeps = SourceDeps & PlaceDeps & StorePlacedDeps & { clock: Clock }
 
 /** Where a session is cut, and the one-time texts that it had been given by then (null: not known). */
 export interface Cut extends CutPoint {
   told: string | null
 }
 
-export interface MadeCopy extends CopiedSession {
-  part: TranscriptPart
-  /** Removes its files, if it cannot be stored. */
-  undo: () => Promise<void>
-}
+/** To be stored by `storePlaced`. */
+export type MadeCopy = CopiedSession & PlacedSession & { part: TranscriptPart }
 
 /** Throws `session-unusable` if the session cannot be cut there. */
 export async function copySession(
@@ -52,7 +50,8 @@ export async function copySession(
   const agentSessionId = randomUUID()
   const to = adapter.placeSession(agentSessionId, env, session.workDir)
   if (to === null) throw new Error(`${session.agent} cannot have a session named ${agentSessionId}`)
-  const undo = await placeFiles({
+  const placed = await placeFiles(deps, {
+    agentSessionId,
     from: files,
     bytes: part.bytes,
     to,
@@ -63,7 +62,7 @@ export async function copySession(
   })
   const past = { agentSessionId, workDir: session.workDir }
   const turns = await readRecentTurns({ adapter, env }, past, to.transcript).catch(async (error: unknown) => {
-    await undo()
+    await placed.undo()
     throw error
   })
   const isWhole = at === null
@@ -95,7 +94,7 @@ export async function copySession(
     questions: part.questions,
     turns,
     part,
-    undo,
+    placed,
   }
 }
 
@@ -105,14 +104,4 @@ function cannotCut({ id }: SessionRecord, at: Cut | null): RepriseError {
     : new RepriseError('session-unusable', `session ${id} cannot be cut after message ${at.messageId}`, {
         hint: 'The message is not in its transcript, or on a branch that the agent does not continue. `reprise sessions show ID` lists the runs of a session.',
       })
-}
-
-/** Runs `store`; if that fails, the files of the copies are removed. */
-export async function keepOrUndo<T>(copies: readonly MadeCopy[], store: () => Promise<T>): Promise<T> {
-  try {
-    return await store()
-  } catch (error) {
-    for (const { undo } of copies) await undo()
-    throw error
-  }
 }

@@ -5,7 +5,8 @@ import type { ForkedSession, ForkSession } from '../../contract/session-transfer
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { requireSession } from '../sessions/require-session.ts'
-import { type CopyDeps, type Cut, copySession, keepOrUndo } from './copy.ts'
+import { type CopyDeps, type Cut, copySession } from './copy.ts'
+import { storePlaced } from './store-placed.ts'
 
 export type ForkDeps = CopyDeps & {
   store: Pick<Store, 'getSession' | 'findSession' | 'addCopies' | 'getRun' | 'listAttempts'>
@@ -14,7 +15,7 @@ export type ForkDeps = CopyDeps & {
 export async function forkSession(deps: ForkDeps, id: string, { at }: ForkSession): Promise<ForkedSession> {
   const session = await requireSession(deps.store, id)
   const copied = await copySession(deps, session, at ? await pointOf(deps, session, at) : null, 'fork')
-  await keepOrUndo([copied], () => deps.store.addCopies([copied], null))
+  await storePlaced(deps, [copied], () => deps.store.addCopies([copied], null))
   return {
     session: copied.session.id,
     agentSessionId: copied.session.agentSessionId,

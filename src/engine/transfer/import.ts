@@ -3,8 +3,8 @@
  *
  *     received → verified (in a folder of Reprise) → placed (where the agent looks) → stored
  *
- * A failure at any step removes what the steps before left. If the daemon dies, the next one removes the folder; files that
- * were placed but not stored are refused as existing files by another import, which can make a copy.
+ * A failure at any step removes what the steps before left. If the daemon dies, the next one does (placements.ts). No step
+ * holds the session in memory: files and messages are on the disk, and only the newest turns are read.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm, stat } from 'node:fs/promises'
@@ -15,22 +15,22 @@ import { RepriseError } from '../../contract/errors.ts'
 import { ConversationId, SessionId } from '../../contract/ids.ts'
 import type { ImportedSession } from '../../contract/session-transfer.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { CopiedConversation } from '../../store/conversations/copies.ts'
+import type { CopiedConversation, CopiedMessage } from '../../store/conversations/copies.ts'
 import type { NewSession } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { checkWorkDir, identifyDir } from '../base/work-dir.ts'
-import type { Header } from './bundle.ts'
+import type { BundledMessage, Header } from './bundle.ts'
 import { listFiles } from './files.ts'
 import { readRecentTurns } from './past.ts'
-import { placeFiles } from './place.ts'
-import { type ReadBundle, readBundle, unusable } from './read-bundle.ts'
+import { type PlaceDeps, placeFiles } from './place.ts'
+import { type ReadBundle, readBundle } from './read-bundle.ts'
+import { type StorePlacedDeps, storePlaced } from './store-placed.ts'
+import { unusable } from './unusable.ts'
 
-export interface ImportDeps {
+export interface ImportDeps extends PlaceDeps, StorePlacedDeps {
   store: Pick<Store, 'findSession' | 'addCopies'>
   agents: Pick<AgentRegistry, 'names' | 'get' | 'runtime'>
   clock: Clock
-  /** The directory in which imports are received and verified. */
-  imports: string
 }
 
 export interface ImportOptions {
@@ -77,9 +77,10 @@ async function takeIn(
   const to = adapter.placeSession(agentSessionId, env, place.workDir)
   if (to === null) throw unusable(`${JSON.stringify(before).slice(0, 80)} is not an id of a session`)
   await refuseExisting(deps, agent, agentSessionId, place.workDir)
-  const files: string[] = []
-  for await (const { name } of listFiles(bundle)) files.push(name)
-  const undo = await placeFiles({
+  let files = 0
+  for await (const _ of listFiles(bundle)) files++
+  const placed = await placeFiles(deps, {
+    agentSessionId,
     from: bundle,
     bytes: null,
     to,
@@ -88,25 +89,25 @@ async function takeIn(
         ? { isChanged: adapter.copies.hasRecords, change: adapter.copies.rename(before, agentSessionId) }
         : null,
   })
-  try {
-    const now = clock.now()
+  const now = clock.now()
+  const session: NewSession = {
+    ...describe(header, now),
+    agent: agent.name,
+    agentSessionId,
+    ...place,
+    runtimeId: runtime.runtimeId,
+    // The command of another machine does not matter here.
+    runtime: {
+      ...factsOf(runtime),
+      command: null,
+      version: header.session.version,
+      can: header.session.can,
+    },
+  }
+  const conversation = toConversation(bundle, session, now)
+  await storePlaced(deps, [{ session, placed }], async () => {
     const past = { agentSessionId, workDir: place.workDir }
     const recent = await readRecentTurns(agent, past, to.transcript)
-    const session: NewSession = {
-      ...describe(header, now),
-      agent: agent.name,
-      agentSessionId,
-      ...place,
-      runtimeId: runtime.runtimeId,
-      // The command of another machine does not matter here.
-      runtime: {
-        ...factsOf(runtime),
-        command: null,
-        version: header.session.version,
-        can: header.session.can,
-      },
-    }
-    const conversation = toConversation(bundle, session, now)
     const origin = {
       kind: 'import' as const,
       sessionId: null,
@@ -119,19 +120,16 @@ async function takeIn(
     // The messages of a conversation are its history; other sessions have the turns of the transcript.
     const turns = conversation ? [] : recent
     await store.addCopies([{ session, origin, questions, turns }], conversation)
-    return {
-      session: session.id,
-      agentSessionId,
-      agent: agent.name,
-      workDir: place.workDir,
-      conversation: conversation?.conversation.id ?? null,
-      turns: session.turns,
-      files: files.length,
-      bytes: (await stat(to.transcript)).size,
-    }
-  } catch (error) {
-    await undo()
-    throw error
+  })
+  return {
+    session: session.id,
+    agentSessionId,
+    agent: agent.name,
+    workDir: place.workDir,
+    conversation: conversation?.conversation.id ?? null,
+    turns: session.turns,
+    files,
+    bytes: (await stat(to.transcript)).size,
   }
 }
 
@@ -210,7 +208,6 @@ function toConversation(
   if (conversation === null) return null
   const { title, instructions, historyScope, sinceTurn, seenTurn } = conversation
   const { agent, workDir } = session
-  const turns = messages.at(-1)?.turn ?? 0
   return {
     conversation: {
       id: ConversationId.create(now),
@@ -221,12 +218,19 @@ function toConversation(
       historyScope,
       createdAt: now,
     },
-    messages: messages.map(({ createdAt, ...message }) => ({
-      ...message,
-      // The session is pinned under the agent's name here.
-      agent: message.agent === header.session.agent ? agent : message.agent,
-      createdAt: new Date(createdAt),
-    })),
-    pins: [{ agent, sessionId: session.id, sinceTurn, seenTurn: Math.min(seenTurn, turns) }],
+    messages: toMessages(messages(), header.session.agent, agent),
+    pins: [{ agent, sessionId: session.id, sinceTurn, seenTurn }],
+  }
+}
+
+/** The session is pinned under the agent's name here. */
+async function* toMessages(
+  messages: AsyncIterable<BundledMessage>,
+  before: string,
+  now: string,
+): AsyncGenerator<CopiedMessage> {
+  for await (const { createdAt, ...message } of messages) {
+    const agent = message.agent === before ? now : message.agent
+    yield { ...message, agent, createdAt: new Date(createdAt) }
   }
 }

@@ -1,19 +1,31 @@
 /**
  * Puts the files of a session where its agent looks for them. The folder comes first and the transcript last, each
- * complete before it gets its name, so that an agent never finds half a session. An existing file is never replaced. If
- * something fails, what was placed is removed again.
+ * complete before it gets its name, so that an agent never finds half a session. An existing file is never replaced.
+ *
+ *     noted (placements.ts) → copied under other names → named → the session is stored: `keep`, or not: `undo`
+ *
+ * A failure removes what was placed. If the daemon dies, the next one finds the note and does so.
  */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { link, mkdir, rename, rm } from 'node:fs/promises'
+import { link, mkdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { SessionFiles } from '../../agents/session-files.ts'
 import { RepriseError } from '../../contract/errors.ts'
+import { TRANSCRIPT } from './bundle.ts'
 import { listFiles, readUpTo, type SessionFile } from './files.ts'
 import { mapLines } from './line-stream.ts'
+import { notePlacement, type Placed } from './placements.ts'
+
+export interface PlaceDeps {
+  /** The directory in which imports are received, and placements are noted. */
+  imports: string
+}
 
 export interface Placing {
+  /** The id that the agent knows the placed session by. */
+  agentSessionId: string
   from: SessionFiles
   /** The part of the transcript that is copied; null: all of it. */
   bytes: number | null
@@ -22,50 +34,46 @@ export interface Placing {
   rename: { isChanged: (path: string) => boolean; change: (line: string) => string } | null
 }
 
-/** Returns a function that removes the files again. */
-export async function placeFiles({
-  from,
-  bytes,
-  to,
-  rename: renaming,
-}: Placing): Promise<() => Promise<void>> {
+export async function placeFiles(deps: PlaceDeps, placing: Placing): Promise<Placed> {
+  const { agentSessionId, from, to } = placing
   const others: SessionFile[] = []
-  for await (const file of listFiles(from)) if (file.path !== from.transcript) others.push(file)
+  let transcript: SessionFile | null = null
+  for await (const file of listFiles(from)) {
+    if (file.name === TRANSCRIPT) transcript = file
+    else if (to.folder) others.push(file)
+  }
+  if (transcript === null) throw new Error(`${from.transcript} is not listed`)
   await mkdir(dirname(to.transcript), { recursive: true, mode: 0o700 })
   // Names that the agent takes neither for a session nor for a session's folder.
   const partial = join(dirname(to.transcript), `.${basename(to.transcript)}.${randomUUID()}.placing`)
-  const partialFolder = `${partial}.files`
-  const copy = (source: string, target: string, length: number | null) =>
-    copyFile(source, target, length, renaming?.isChanged(source) ? renaming.change : null)
-  let placedFolder: string | null = null
-  const undo = async () => {
-    await rm(to.transcript, { force: true })
-    if (placedFolder) await rm(placedFolder, { recursive: true, force: true })
-  }
+  const placed = await notePlacement(deps.imports, {
+    agentSessionId,
+    transcript: { partial, final: to.transcript },
+    folder: others.length > 0 && to.folder ? { partial: `${partial}.files`, final: to.folder } : null,
+  }).catch((error: unknown) => {
+    throw explain(to, error)
+  })
+  const { folder } = placed.paths
+  const copy = (source: SessionFile, target: string, length: number | null) =>
+    copyFile(source, target, length, placing.rename?.isChanged(source.path) ? placing.rename.change : null)
   try {
-    if (to.folder && others.length > 0) {
-      for (const { name, path } of others) {
-        await copy(path, join(partialFolder, ...name.split('/').slice(1)), null)
+    if (folder) {
+      for (const file of others) {
+        await copy(file, join(folder.partial, ...file.name.split('/').slice(1)), null)
       }
-      await rename(partialFolder, to.folder)
-      placedFolder = to.folder
     }
-    await copy(from.transcript, partial, bytes)
+    await copy(transcript, partial, placing.bytes)
+    if (folder) await rename(folder.partial, folder.final)
     await link(partial, to.transcript)
-    return undo
+    return placed
   } catch (error) {
-    if (placedFolder) await rm(placedFolder, { recursive: true, force: true })
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(code)) throw isThere(to, error)
-    throw error
-  } finally {
-    await rm(partial, { force: true })
-    await rm(partialFolder, { recursive: true, force: true })
+    await placed.undo()
+    throw explain(to, error)
   }
 }
 
 async function copyFile(
-  from: string,
+  from: SessionFile,
   to: string,
   bytes: number | null,
   change: ((line: string) => string) | null,
@@ -74,12 +82,23 @@ async function copyFile(
   // A file may disappear while a live session is copied; the transcript is not removed while the agent runs.
   if (source === null) return
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-  const target = createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true })
+  const target = createWriteStream(to, { flags: 'w', mode: 0o600, flush: true })
   await pipeline(change ? mapLines(source, change) : source, target)
 }
 
-const isThere = ({ transcript }: SessionFiles, cause: unknown) =>
-  new RepriseError('conflict', `the agent already has files of this session at ${transcript}`, {
-    hint: 'They were left as they are. Import it as a copy with an id of its own: --as-copy',
-    cause,
-  })
+function explain({ transcript }: SessionFiles, cause: unknown): unknown {
+  const code = (cause as NodeJS.ErrnoException).code ?? ''
+  if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(code)) {
+    return new RepriseError('conflict', `the agent already has files of this session at ${transcript}`, {
+      hint: 'They were left as they are. Import it as a copy with an id of its own: --as-copy',
+      cause,
+    })
+  }
+  if (['ENOSPC', 'EDQUOT'].includes(code)) {
+    return new RepriseError('home-unusable', `there is no room for a session at ${dirname(transcript)}`, {
+      hint: 'Nothing was left there. Free some space and try again.',
+      cause,
+    })
+  }
+  return cause
+}

@@ -12,13 +12,16 @@ import { createGunzip } from 'node:zlib'
 import { RepriseError } from '../../contract/errors.ts'
 import { AnyHeader, type BundledMessage, FORMAT, Header, LIMITS, Line, TRANSCRIPT } from './bundle.ts'
 import { LineTooLong, splitLines } from './line-stream.ts'
+import { MessageFile } from './message-file.ts'
+import { unusable } from './unusable.ts'
 
 export interface ReadBundle {
   header: Header
   transcript: string
   /** The folder with the other files of the session; null: there are none. */
   folder: string | null
-  messages: BundledMessage[]
+  /** Read from the disk, one at a time. */
+  messages: () => AsyncGenerator<BundledMessage>
 }
 
 /** `dir` must be an empty folder that nobody else writes to. */
@@ -42,15 +45,16 @@ export async function readBundle(compressed: Readable, dir: string): Promise<Rea
 class BundleReader {
   readonly #dir: string
   readonly #whole = createHash('sha256')
-  readonly #messages: BundledMessage[] = []
+  readonly #messages: MessageFile
   readonly #names = new Set<string>()
   #header: Header | null = null
-  #open: { name: string; file: FileHandle; hash: Hash; bytes: number } | null = null
+  #open: { name: string; file: FileHandle; hash: Hash; bytes: number; lineBytes: number } | null = null
   #bytes = 0
   #complete = false
 
   constructor(dir: string) {
     this.#dir = dir
+    this.#messages = new MessageFile(join(dir, 'messages.jsonl'))
   }
 
   async read(line: Buffer): Promise<void> {
@@ -70,7 +74,7 @@ class BundleReader {
     if ('end' in read) return this.#endFile(read.end)
     if (this.#open) throw unusable(`the file ${JSON.stringify(this.#open.name)} in it does not end`)
     if ('file' in read) return this.#beginFile(read.file)
-    if ('message' in read) this.#addMessage(read.message)
+    if ('message' in read) await this.#messages.add(read.message)
     else this.#end(read.complete)
   }
 
@@ -86,14 +90,27 @@ class BundleReader {
     this.#names.add(name)
     const path = join(this.#dir, name)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    this.#open = { name, file: await open(path, 'wx', 0o600), hash: createHash('sha256'), bytes: 0 }
+    this.#open = {
+      name,
+      file: await open(path, 'wx', 0o600),
+      hash: createHash('sha256'),
+      bytes: 0,
+      lineBytes: 0,
+    }
   }
 
   async #write(bytes: Buffer): Promise<void> {
     if (!this.#open) throw unusable('it has content that belongs to no file')
+    // An export never writes empty pieces; a file of nothing else would be read for ever.
+    if (bytes.length === 0) throw unusable('it has an empty piece of a file')
     this.#bytes += bytes.length
     if (this.#bytes > LIMITS.bytes) throw unusable(`its files have more than ${LIMITS.bytes} bytes`)
     this.#open.bytes += bytes.length
+    const newline = bytes.lastIndexOf('\n')
+    this.#open.lineBytes = newline === -1 ? this.#open.lineBytes + bytes.length : bytes.length - newline - 1
+    // Lines of records are read as a whole, here and by the agent.
+    if (this.#open.lineBytes > LIMITS.lineChars && this.#open.name.endsWith('.jsonl'))
+      throw unusable(`the file ${JSON.stringify(this.#open.name)} in it has a line that is too long`)
     this.#open.hash.update(bytes)
     await this.#open.file.writeFile(bytes)
   }
@@ -109,23 +126,8 @@ class BundleReader {
     }
   }
 
-  #addMessage(message: BundledMessage): void {
-    if (this.#messages.length === LIMITS.messages) {
-      throw unusable(`it has more than ${LIMITS.messages} messages`)
-    }
-    const before = this.#messages.at(-1)
-    const inOrder =
-      before === undefined
-        ? message.role === 'user'
-        : message.turn > before.turn
-          ? message.role === 'user'
-          : message.turn === before.turn && before.role === 'user' && message.role === 'assistant'
-    if (!inOrder) throw unusable('its messages are not questions and answers in order')
-    this.#messages.push(message)
-  }
-
   #end({ files, messages, sha256 }: { files: number; messages: number; sha256: string }): void {
-    const isWhole = files === this.#names.size && messages === this.#messages.length
+    const isWhole = files === this.#names.size && messages === this.#messages.count
     if (!isWhole || this.#whole.copy().digest('hex') !== sha256) throw unusable('its checksum is wrong')
     this.#complete = true
   }
@@ -137,12 +139,13 @@ class BundleReader {
       header: this.#header,
       transcript: join(this.#dir, TRANSCRIPT),
       folder: this.#names.size > 1 ? join(this.#dir, FOLDER) : null,
-      messages: this.#messages,
+      messages: () => this.#messages.read(),
     }
   }
 
   async close(): Promise<void> {
     await this.#open?.file.close()
+    await this.#messages.close()
   }
 }
 
@@ -191,13 +194,6 @@ function readHeader(value: unknown): Header {
   if (header.success) return header.data
   const [issue] = header.error.issues
   throw unusable(`its header is wrong (${issue?.path.map(String).join('.')}: ${issue?.message})`)
-}
-
-export function unusable(why: string, cause?: unknown): RepriseError {
-  return new RepriseError('bad-request', `this is not a complete export of a session: ${why}`, {
-    hint: 'Nothing was imported. Export the session again: reprise sessions export ID -o FILE',
-    ...(cause === undefined ? {} : { cause }),
-  })
 }
 
 /** Errors of the compression, and names that are files and folders at the same time, are faults of the content. */

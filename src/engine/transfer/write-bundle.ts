@@ -38,8 +38,9 @@ async function* linesOf(content: BundleContent): AsyncGenerator<string> {
   }
   yield encode({ header: redaction ? redactJson(redaction.redactor, header) : header })
   let files = 0
-  for await (const { name, path } of listFiles(content.files)) {
-    const bytes = await readUpTo(path, name === TRANSCRIPT ? content.transcriptBytes : null)
+  for await (const file of listFiles(content.files)) {
+    const { name, path } = file
+    const bytes = await readUpTo(file, name === TRANSCRIPT ? content.transcriptBytes : null)
     if (bytes === null) continue
     files++
     yield encode({ file: name })

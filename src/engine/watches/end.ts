@@ -72,7 +72,9 @@ export function endingOf({ runs, escalations }: CycleProgress): {
   if (name === 'completed') {
     return { outcome: 'completed', message: escalations.get(last.id)?.message ?? null }
   }
-  return { outcome: name === 'cancelled' ? 'cancelled' : 'failed', message: `${name}: ${message}` }
+  // The decision about the chain says what a held run means for it.
+  const said = name === 'quarantined' ? (escalations.get(last.id)?.message ?? message) : message
+  return { outcome: name === 'cancelled' ? 'cancelled' : 'failed', message: `${name}: ${said}` }
 }
 
 /** Returns false if the cycle has already ended, or is not over after all. */

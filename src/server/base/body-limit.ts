@@ -15,6 +15,8 @@ const LIMITS = {
     says: '256 KiB',
     hint: 'Send what the agent needs to start, and where it finds the rest.',
   },
+  /** Anybody can send it, without a token. */
+  small: { bytes: 4 * 1024, says: '4 KiB', hint: 'Send only what the operation takes.' },
 } as const
 
 export function limitBody(kind: keyof typeof LIMITS): MiddlewareHandler {

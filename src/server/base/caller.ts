@@ -5,7 +5,6 @@
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import { getCookie } from 'hono/cookie'
 import { PAGE_KEY_HEADER, SCOPES, type Scope } from '../../contract/access.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { OperationId } from '../../contract/routes/paths.ts'
@@ -56,14 +55,30 @@ function withAccess(
   const name = cookieName(home)
   return (c) => {
     const bearer = bearerOf(c)
-    const cookie = bearer === undefined ? getCookie(c, name) : undefined
+    const cookies = bearer === undefined ? cookiesOf(c, name) : []
     const pageKey = c.req.header(PAGE_KEY_HEADER)
-    if (cookie !== undefined) refuseOtherSites(c)
-    const caller = access.authenticate({ bearer, cookie, pageKey }, senderOf(c).address)
-    if (caller) return caller
-    throw unauthorized(c, bearer ?? (pageKey && cookie))
+    if (cookies.length > 0) refuseOtherSites(c)
+    for (const cookie of cookies.length === 0 ? [undefined] : cookies) {
+      const caller = access.authenticate({ bearer, cookie, pageKey }, senderOf(c).address)
+      if (caller) return caller
+    }
+    throw unauthorized(c, bearer ?? (pageKey && cookies[0]))
   }
 }
+
+const MAX_COOKIES = 8
+
+/**
+ * All cookies of this name. A page on another port of the host can add one with a longer path, which browsers send
+ * first; it must not sign anybody out.
+ */
+const cookiesOf = (c: Context, name: string): string[] =>
+  (c.req.header('cookie') ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .slice(0, MAX_COOKIES)
+    .map((pair) => pair.slice(name.length + 1))
 
 const NEVER = new AbortController().signal
 

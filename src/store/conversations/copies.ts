@@ -7,11 +7,12 @@ import type { Kysely } from 'kysely'
 import { MessageId, type SessionId } from '../../contract/ids.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Tx } from '../base/transaction.ts'
+import type { Tx, Write } from '../base/transaction.ts'
 import type { NewSession } from '../runs/session-records.ts'
 import { insertSession } from '../runs/sessions.ts'
 import { createConversation } from './conversations.ts'
 import type { MessageRecord, NewConversation } from './records.ts'
+import { stage } from './staging.ts'
 
 export interface SessionOrigin {
   kind: 'fork' | 'import' | 'rewind'
@@ -48,18 +49,33 @@ export interface CopiedPin {
 
 export interface CopiedConversation {
   conversation: NewConversation
-  messages: readonly CopiedMessage[]
+  /** In order. Read while they are stored, perhaps from a file. */
+  messages: AsyncIterable<CopiedMessage> | Iterable<CopiedMessage>
   pins: readonly CopiedPin[]
 }
 
-/** Stores sessions and perhaps the conversation that uses them, all or nothing. */
+/** Stores sessions and perhaps the conversation that uses them, all or nothing (staging.ts). */
 export async function addCopies(
-  tx: Tx,
+  write: Write,
   sessions: readonly CopiedSession[],
   conversation: CopiedConversation | null,
 ): Promise<void> {
-  for (const copied of sessions) await addSession(tx, copied)
-  if (conversation) await addConversation(tx, conversation)
+  const messages = conversation?.messages ?? []
+  let turnCount = 0
+  await stage<CopiedMessage, void>(write, {
+    ids: { sessionIds: [], conversationId: conversation?.conversation.id ?? null },
+    items: messages,
+    insert: async (tx, some) => {
+      for (const message of some) {
+        turnCount = Math.max(turnCount, message.turn)
+        if (conversation) await addMessage(tx, conversation.conversation, message)
+      }
+    },
+    finish: async (tx) => {
+      for (const copied of sessions) await addSession(tx, copied)
+      if (conversation) await addConversation(tx, conversation, turnCount)
+    },
+  })
 }
 
 async function addSession(tx: Tx, { session, origin, questions, turns }: CopiedSession): Promise<void> {
@@ -118,33 +134,41 @@ async function addSession(tx: Tx, { session, origin, questions, turns }: CopiedS
 
 const BLOCK_IDS: ReadonlySet<string> = new Set(['type', 'toolUseId'])
 
-async function addConversation(tx: Tx, { conversation, messages, pins }: CopiedConversation): Promise<void> {
+async function addMessage(
+  tx: Tx,
+  { id, createdAt }: Pick<NewConversation, 'id' | 'createdAt'>,
+  message: CopiedMessage,
+): Promise<void> {
+  await tx
+    .insertInto('messages')
+    .values({
+      id: MessageId.create(createdAt),
+      conversation_id: id,
+      turn: message.turn,
+      role: message.role,
+      agent: message.agent,
+      blocks: tx.redactor.json(JSON.stringify(message.blocks), BLOCK_IDS),
+      state: message.state,
+      revision: 1,
+      run_id: null,
+      origin: message.origin === 'reprise' ? null : message.origin,
+      created_at: message.createdAt.getTime(),
+      edited_at: null,
+    })
+    .execute()
+}
+
+async function addConversation(
+  tx: Tx,
+  { conversation, pins }: CopiedConversation,
+  turnCount: number,
+): Promise<void> {
   await createConversation(tx, conversation)
-  const turnCount = Math.max(0, ...messages.map(({ turn }) => turn))
   await tx
     .updateTable('conversations')
     .set({ turn_count: turnCount })
     .where('id', '=', conversation.id)
     .execute()
-  for (const message of messages) {
-    await tx
-      .insertInto('messages')
-      .values({
-        id: MessageId.create(conversation.createdAt),
-        conversation_id: conversation.id,
-        turn: message.turn,
-        role: message.role,
-        agent: message.agent,
-        blocks: tx.redactor.json(JSON.stringify(message.blocks), BLOCK_IDS),
-        state: message.state,
-        revision: 1,
-        run_id: null,
-        origin: message.origin === 'reprise' ? null : message.origin,
-        created_at: message.createdAt.getTime(),
-        edited_at: null,
-      })
-      .execute()
-  }
   for (const { agent, sessionId, sinceTurn, seenTurn } of pins) {
     await tx
       .insertInto('pins')
@@ -154,8 +178,8 @@ async function addConversation(tx: Tx, { conversation, messages, pins }: CopiedC
         epoch: 0,
         session_id: sessionId,
         session_epoch: 0,
-        since_turn: sinceTurn,
-        seen_turn: seenTurn,
+        since_turn: Math.min(sinceTurn, Math.max(turnCount, 1)),
+        seen_turn: Math.min(seenTurn, turnCount),
       })
       .execute()
   }

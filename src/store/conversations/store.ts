@@ -12,6 +12,7 @@ import * as changes from './history-changes.ts'
 import * as moves from './moves.ts'
 import * as outside from './outside.ts'
 import type { ConversationRecord, MessageRecord, NewConversation, PinRecord } from './records.ts'
+import { forgetStaged } from './staging.ts'
 import * as turns from './turns.ts'
 
 export interface ConversationStore {
@@ -47,6 +48,8 @@ export interface ConversationStore {
     sessions: readonly copies.CopiedSession[],
     conversation: copies.CopiedConversation | null,
   ) => Promise<void>
+  /** Deletes what a daemon left that died while it stored a long history. */
+  forgetStaged: () => Promise<void>
   /** Returns false if a run is using the session. */
   relocateSession: (moving: moves.SessionMoving) => Promise<boolean>
   /** The jobs whose newest run worked in the session. */
@@ -88,10 +91,11 @@ export function createConversationStore(reader: Kysely<Tables>, write: Write): C
     noteGiven: (sessionId, messageId) => write((tx) => outside.noteGiven(tx, sessionId, messageId)),
     listOutsideIds: (id) => outside.listOutsideIds(reader, id),
     listOutsideTurns: (id) => outside.listOutsideTurns(reader, id),
-    adoptSession: (one) => write((tx) => adoption.adoptSession(tx, one)),
+    adoptSession: (one) => adoption.adoptSession(write, one),
     findKnownSession: (agentSessionId) => adoption.findKnown(reader, agentSessionId),
     takeInOutside: (findings) => write((tx) => outside.takeInOutside(tx, findings)),
-    addCopies: (sessions, conversation) => write((tx) => copies.addCopies(tx, sessions, conversation)),
+    addCopies: (sessions, conversation) => copies.addCopies(write, sessions, conversation),
+    forgetStaged: () => write(forgetStaged),
     relocateSession: (moving) => write((tx) => moves.relocateSession(tx, moving)),
     listJobsOfSession: (id) => moves.listJobsOfSession(reader, id),
     getOrigin: (id) => copies.getOrigin(reader, id),

@@ -31,6 +31,8 @@ export interface Group {
 const MAX_RUNS = 2000
 /** The newest cycles of a watch stay: its next one is told about the last ones, and people look there first. */
 const KEPT_CYCLES = 20
+/** So do the newest runs of a recurring follow-up. */
+const KEPT_FIRINGS = 20
 
 /** Without any run if the given one does not exist. */
 export async function readGroup(db: Db, start: RunId): Promise<Group> {
@@ -206,6 +208,32 @@ export async function mayThin(db: Db, group: Group, before: Date): Promise<boole
     (typeof conversation === 'string' || conversation.updatedAt < before.getTime())
   if (!group.runs.every(isOld) || !(await isOver(db, group))) return false
   return !(await isAnyInUse(db, group.sessionIds, before, { pinned: false }))
+}
+
+/**
+ * Whether the run was started by a recurring follow-up, ended before, and is not one of the newest that it started. What
+ * was said in those is enough for a new session.
+ */
+export async function isOldFiring(db: Db, id: RunId, before: Date): Promise<boolean> {
+  const run = await db
+    .selectFrom('runs')
+    .innerJoin('follow_ups', 'follow_ups.id', 'runs.follow_up_id')
+    .select(['follow_ups.id', 'runs.ended_at'])
+    .where('runs.id', '=', id)
+    .where('runs.state', '=', 'settled')
+    .where('runs.conversation_id', 'is', null)
+    .where('runs.ended_at', '<', before.getTime())
+    .where('follow_ups.recurring', '=', 1)
+    .executeTakeFirst()
+  if (!run) return false
+  const newer = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('follow_up_id', '=', run.id)
+    .where('ended_at', '>', run.ended_at)
+    .limit(KEPT_FIRINGS)
+    .execute()
+  return newer.length === KEPT_FIRINGS
 }
 
 /** Whether the cycle is among the newest of a watch that exists. */

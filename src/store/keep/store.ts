@@ -17,9 +17,9 @@ export interface KeepStore {
   measureEvents: (id: RunId, before: Date) => Promise<runs.Visited<runs.Swept>>
   /** Deletes some events of the run and its group; to be repeated until it is done. */
   thinEvents: (id: RunId, before: Date) => Promise<runs.Visited<runs.Swept> & { done: boolean }>
-  countOld: (what: 'cycles' | 'follow-ups', before: Date) => Promise<number>
+  countOld: (what: rest.OldRows, before: Date) => Promise<number>
   /** Deletes some; to be repeated until there are none. */
-  deleteOld: (what: 'cycles' | 'follow-ups', before: Date) => Promise<number>
+  deleteOld: (what: rest.OldRows, before: Date) => Promise<number>
   countEndedNotifications: (before: Date) => Promise<runs.Swept>
   hasAttempt: (id: AttemptId) => Promise<boolean>
   /** Whether the session was used since then, or something will go on in it. */
@@ -31,8 +31,6 @@ export interface KeepStore {
   forgetUnusedSession: (id: SessionId, before: Date) => Promise<boolean>
 }
 
-const ALL = 1_000_000
-
 /** Deletions are not urgent: they share commits with what agents print. */
 export function createKeepStore(reader: Kysely<Tables>, group: GroupWriter): KeepStore {
   const { write } = group
@@ -43,15 +41,8 @@ export function createKeepStore(reader: Kysely<Tables>, group: GroupWriter): Kee
     deleteGroup: (id, before) => later((tx) => runs.deleteGroup(tx, id, before)),
     measureEvents: (id, before) => runs.measureEvents(reader, id, before),
     thinEvents: (id, before) => later((tx) => runs.thinEvents(tx, id, before)),
-    countOld: async (what, before) =>
-      (what === 'cycles'
-        ? await rest.listOldCycles(reader, before, ALL)
-        : await rest.listOldFollowUps(reader, before, ALL)
-      ).length,
-    deleteOld: (what, before) =>
-      later((tx) =>
-        what === 'cycles' ? rest.deleteOldCycles(tx, before) : rest.deleteOldFollowUps(tx, before),
-      ),
+    countOld: (what, before) => rest.countOld(reader, what, before),
+    deleteOld: (what, before) => later((tx) => rest.deleteOld(tx, what, before)),
     countEndedNotifications: async (before) => {
       const row = await reader
         .selectFrom('notifications')

@@ -1,4 +1,4 @@
-/** Deletes old cycles without runs and old follow-ups whose runs are gone. Without a transaction it only counts them. */
+/** Deletes old cycles without runs, old follow-ups whose runs are gone, and the old part of the record of who did what. */
 import { type Kysely, sql } from 'kysely'
 import type { CycleId, FollowUpId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
@@ -9,9 +9,26 @@ import { deleteTraces } from './sweep-runs.ts'
 type Db = Kysely<Tables>
 
 const AT_ONCE = 500
+const ALL = 1_000_000
+
+export type OldRows = 'cycles' | 'follow-ups' | 'audit'
+
+export async function countOld(db: Db, what: OldRows, before: Date): Promise<number> {
+  if (what === 'cycles') return (await listOldCycles(db, before, ALL)).length
+  if (what === 'follow-ups') return (await listOldFollowUps(db, before, ALL)).length
+  const { n } = await db
+    .selectFrom('audit')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('at', '<', before.getTime())
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
+/** Returns how many were deleted in this step; the caller repeats it until there are none. */
+export const deleteOld = (tx: Tx, what: OldRows, before: Date): Promise<number> => DELETE[what](tx, before)
 
 /** Skipped cycles, and those that ended before they had a run. Those that must stay do not count for the limit. */
-export async function listOldCycles(db: Db, before: Date, limit: number): Promise<CycleId[]> {
+async function listOldCycles(db: Db, before: Date, limit: number): Promise<CycleId[]> {
   const old: CycleId[] = []
   for (let after: CycleId | null = null; ; ) {
     const page: CycleId[] = await listWithoutRuns(db, before, after)
@@ -38,7 +55,7 @@ async function listWithoutRuns(db: Db, before: Date, after: CycleId | null): Pro
   return rows.map(({ id }) => id)
 }
 
-export async function listOldFollowUps(db: Db, before: Date, limit: number): Promise<FollowUpId[]> {
+async function listOldFollowUps(db: Db, before: Date, limit: number): Promise<FollowUpId[]> {
   const exists = (column: 'run_id' | 'root_run_id' | 'fired_run_id') =>
     sql<boolean>`exists (select 1 from runs where runs.id = follow_ups.${sql.ref(column)})`
   const rows = await db
@@ -53,8 +70,7 @@ export async function listOldFollowUps(db: Db, before: Date, limit: number): Pro
   return rows.map(({ id }) => id)
 }
 
-/** Returns how many were deleted in this step; the caller repeats it until there are none. */
-export async function deleteOldCycles(tx: Tx, before: Date): Promise<number> {
+async function deleteOldCycles(tx: Tx, before: Date): Promise<number> {
   const ids = await listOldCycles(tx, before, AT_ONCE)
   for (const id of ids) {
     await deleteTraces(tx, id)
@@ -63,11 +79,27 @@ export async function deleteOldCycles(tx: Tx, before: Date): Promise<number> {
   return ids.length
 }
 
-export async function deleteOldFollowUps(tx: Tx, before: Date): Promise<number> {
+async function deleteOldFollowUps(tx: Tx, before: Date): Promise<number> {
   const ids = await listOldFollowUps(tx, before, AT_ONCE)
   for (const id of ids) {
     await deleteTraces(tx, id)
     await tx.deleteFrom('follow_ups').where('id', '=', id).execute()
   }
   return ids.length
+}
+
+async function deleteOldAudit(tx: Tx, before: Date): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('audit')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('audit').select('id').where('at', '<', before.getTime()).limit(AT_ONCE),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+const DELETE: Record<OldRows, (tx: Tx, before: Date) => Promise<number>> = {
+  cycles: deleteOldCycles,
+  'follow-ups': deleteOldFollowUps,
+  audit: deleteOldAudit,
 }

@@ -3,7 +3,8 @@ import { type Kysely, sql } from 'kysely'
 import type { RunId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
-import { type Group, mayDelete, mayThin, readGroup } from './group.ts'
+import { type Group, isOldFiring, mayDelete, mayThin, readGroup } from './group.ts'
+import { keepCosts } from './past-costs.ts'
 
 type Db = Kysely<Tables>
 
@@ -102,6 +103,7 @@ export async function deleteGroup(tx: Tx, id: RunId, before: Date): Promise<Visi
 const idsOf = ({ runs, unread }: Group): RunId[] => [...runs.map(({ id }) => id), ...unread]
 
 async function deleteRun(tx: Tx, id: RunId): Promise<void> {
+  await keepCosts(tx, id)
   // A process may have served several runs.
   await sql`
     delete from processes where state = 'gone' and id in (select process_id from attempts where run_id = ${id})
@@ -180,11 +182,18 @@ async function countEvents(db: Db, id: RunId, all = true): Promise<Swept> {
 }
 
 export async function measureEvents(db: Db, id: RunId, before: Date): Promise<Visited<Swept>> {
-  const group = await readGroup(db, id)
-  if (!(await mayThin(db, group, before))) return { runIds: idsOf(group), swept: null }
+  const { runIds, may } = await readThinnable(db, id, before)
+  if (!may) return { runIds, swept: null }
   let swept = NOTHING
-  for (const runId of idsOf(group)) swept = add(swept, await countEvents(db, runId, false))
-  return { runIds: idsOf(group), swept }
+  for (const runId of runIds) swept = add(swept, await countEvents(db, runId, false))
+  return { runIds, swept }
+}
+
+/** The runs of a group are thinned together, except those that a recurring follow-up started: it may go on for years. */
+async function readThinnable(db: Db, id: RunId, before: Date): Promise<{ runIds: RunId[]; may: boolean }> {
+  if (await isOldFiring(db, id, before)) return { runIds: [id], may: true }
+  const group = await readGroup(db, id)
+  return { runIds: idsOf(group), may: await mayThin(db, group, before) }
 }
 
 const AT_ONCE = 2000
@@ -196,9 +205,8 @@ export async function thinEvents(
   id: RunId,
   before: Date,
 ): Promise<Visited<Swept> & { done: boolean }> {
-  const group = await readGroup(tx, id)
-  const runIds = idsOf(group)
-  if (!(await mayThin(tx, group, before))) return { runIds, swept: null, done: true }
+  const { runIds, may } = await readThinnable(tx, id, before)
+  if (!may) return { runIds, swept: null, done: true }
   const unswept = await tx
     .selectFrom('runs')
     .select('id')

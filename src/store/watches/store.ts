@@ -12,6 +12,7 @@ import * as totals from './cycle-totals.ts'
 import * as cycles from './cycles.ts'
 import { type CycleEnd, endCycle } from './end-cycle.ts'
 import type { CycleRecord, WatchRecord } from './records.ts'
+import { openWatch, type Sealer, sealDefinition, sealStored } from './sealed.ts'
 import * as events from './watch-events.ts'
 import * as watches from './watches.ts'
 
@@ -25,6 +26,8 @@ export interface WatchStore {
   /** Also returns a removed watch. */
   getWatch: (id: WatchId) => Promise<WatchRecord | null>
   listWatches: () => Promise<WatchRecord[]>
+  /** Seals secrets that an earlier version stored as they were. */
+  sealSecrets: () => Promise<number>
   listDueWatches: (now: Date, limit: number) => Promise<WatchRecord[]>
   nextWatchAt: () => Promise<Date | null>
   /** null: it was not due any more. */
@@ -66,15 +69,25 @@ export interface WatchStore {
   forgetEvents: (before: Date) => Promise<void>
 }
 
-export function createWatchStore(reader: Kysely<Tables>, write: Write): WatchStore {
+export function createWatchStore(reader: Kysely<Tables>, write: Write, sealer: Sealer): WatchStore {
+  const open = (watch: WatchRecord) => openWatch(sealer, watch)
+  const openIf = (watch: WatchRecord | null) => watch && open(watch)
   return {
-    addWatch: (watch) => write((tx) => watches.addWatch(tx, watch)),
-    updateWatch: (id, change, at) => write((tx) => watches.updateWatch(tx, id, change, at)),
+    sealSecrets: () => write((tx) => sealStored(tx, sealer)),
+    addWatch: (watch) => {
+      const definition = sealDefinition(sealer, watch.definition)
+      return write((tx) => watches.addWatch(tx, { ...watch, definition })).then(open)
+    },
+    updateWatch: (id, change, at) => {
+      const { definition } = change
+      const sealed = definition ? { ...change, definition: sealDefinition(sealer, definition) } : change
+      return write((tx) => watches.updateWatch(tx, id, sealed, at)).then(openIf)
+    },
     removeWatch: (id, at) => write((tx) => watches.removeWatch(tx, id, at)),
-    findWatch: (idOrName) => watches.findWatch(reader, idOrName),
-    getWatch: (id) => watches.getWatch(reader, id),
-    listWatches: () => watches.listWatches(reader),
-    listDueWatches: (now, limit) => watches.listDueWatches(reader, now, limit),
+    findWatch: (idOrName) => watches.findWatch(reader, idOrName).then(openIf),
+    getWatch: (id) => watches.getWatch(reader, id).then(openIf),
+    listWatches: async () => (await watches.listWatches(reader)).map(open),
+    listDueWatches: async (now, limit) => (await watches.listDueWatches(reader, now, limit)).map(open),
     nextWatchAt: () => watches.nextWatchAt(reader),
     fireWatch: (watch, cycle, next) => write((tx) => watches.fireWatch(tx, watch, cycle, next)),
 

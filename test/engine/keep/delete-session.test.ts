@@ -31,7 +31,7 @@ async function setUp() {
   return { dir, store, env, session, run, attempt }
 }
 
-it('the files from before the agent cleared its memory are deleted too', async () => {
+it('the files from before the agent cleared its memory are deleted too, and what the provider wrote', async () => {
   const { dir, store, env, session, attempt } = await setUp()
   const end = ending(attempt)
   await store.endAttempt({ ...end, session: { ...end.session, agentSessionId: SECOND } })
@@ -42,6 +42,9 @@ it('the files from before the agent cleared its memory are deleted too', async (
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, '{}\n')
   }
+  const stored = join(dir, 'agent-sessions', SECOND)
+  mkdirSync(stored, { recursive: true })
+  writeFileSync(join(stored, 'session.json'), '{}')
   const left = await deleteSession(
     {
       store,
@@ -51,10 +54,11 @@ it('the files from before the agent cleared its memory are deleted too', async (
       log: { info: () => {}, warn: () => {}, error: () => {} },
       damaged: join(dir, 'damaged'),
       sandboxes: join(dir, 'sandboxes'),
+      agentSessions: join(dir, 'agent-sessions'),
     },
     session.id,
   )
-  expect([left, ...files.map((file) => existsSync(file))]).toEqual([0, false, false])
+  expect([left, ...[...files, stored].map((file) => existsSync(file))]).toEqual([0, false, false, false])
 })
 
 it('the files of a session are not restored while a run holds it', async () => {

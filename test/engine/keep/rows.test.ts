@@ -39,7 +39,7 @@ import { base } from '../../support/memory/store.ts'
 
 const DAY_MS = 86_400_000
 const day = (days: number) => new Date(T0.getTime() + days * DAY_MS)
-const KEEP = { runsMs: 90 * DAY_MS, eventsMs: 30 * DAY_MS, sessionsMs: 180 * DAY_MS }
+const KEEP = { runsMs: 90 * DAY_MS, eventsMs: 30 * DAY_MS, sessionsMs: 180 * DAY_MS, auditMs: 365 * DAY_MS }
 
 async function setUp() {
   const dir = mkdtempSync(join(base, 'reprise-keep-'))
@@ -347,11 +347,80 @@ it('notifications that were sent and ended follow-ups go; what is pending or pla
   expect(await store.getFollowUp(waiting.id)).not.toBeNull()
 })
 
+it('the runs of a recurring follow-up lose their events while it goes on, except for the newest', async () => {
+  const { store, sweep } = await setUp()
+  const planning = await ended(store, 1, {}, { events: [text('x')] })
+  const recurring = await plan(store, {
+    runId: planning.run.id,
+    sessionId: planning.session.id,
+    cron: '0 9 * * *',
+    recurring: true,
+    dueAt: day(500),
+  })
+  const fired = []
+  for (let days = 2; days < 32; days++) {
+    const change = { followUpId: recurring.id, parentRunId: planning.run.id, sessionId: planning.session.id }
+    const one = { session: planning.session, events: [text(`day ${days}`)], isNew: false }
+    fired.push((await ended(store, days, change, one)).run)
+  }
+  // Ten are older than the newest twenty. The chain itself goes on, so no run goes.
+  expect(await sweep(100, { dryRun: true })).toEqual({ events: 10 })
+  expect(await sweep(100)).toEqual({ events: 10 })
+  expect(await sweep(100)).toEqual({})
+  const said = async ({ id }: RunRecord) =>
+    (await store.listEvents(id)).some(({ body }) => body.type === 'text-end')
+  expect([await said(fired[9]!), await said(fired[10]!), await said(planning.run)]).toEqual([
+    false,
+    true,
+    true,
+  ])
+})
+
+it('what deleted runs have cost stays in the costs of their period', async () => {
+  const { store, sweep } = await setUp()
+  await ended(store, 1)
+  await ended(store, 1)
+  await ended(store, 80)
+  const periods = [
+    { since: day(0) },
+    { since: day(0), until: day(2) },
+    { since: day(2), until: day(100) },
+    { since: day(2), until: day(3) },
+  ]
+  const costs = () => Promise.all(periods.map((period) => store.listCosts(period)))
+  const before = await costs()
+  expect(before.map((rows) => rows.reduce((sum, { runs }) => sum + runs, 0))).toEqual([3, 2, 1, 0])
+  expect(before[0]![0]!.costUsd).toBeGreaterThan(0)
+  expect(await sweep(95)).toMatchObject({ runs: 2 })
+  expect(await costs()).toEqual(before)
+  expect(await sweep(300)).toMatchObject({ runs: 1 })
+  expect(await costs()).toEqual(before)
+})
+
+it('the old part of the record of who did what goes', async () => {
+  const { store, sweep } = await setUp()
+  const note = (days: number) =>
+    store.addAudit({
+      at: day(days),
+      tokenId: null,
+      who: 'somebody',
+      from: null,
+      operation: 'createRun',
+      subject: null,
+      summary: `day ${days}`,
+    })
+  await note(1)
+  await note(300)
+  expect(await sweep(370, { dryRun: true })).toEqual({ audit: 1 })
+  expect(await sweep(370)).toEqual({ audit: 1 })
+  expect((await store.listAudit({ limit: 9 })).map(({ summary }) => summary)).toEqual(['day 300'])
+})
+
 it('with `forever` nothing goes', async () => {
   const { store, sweep } = await setUp()
   const { run } = await ended(store, 1, {}, { events: [text('x')] })
   const forever = Number.POSITIVE_INFINITY
-  const keep = { runsMs: forever, eventsMs: forever, sessionsMs: forever }
+  const keep = { runsMs: forever, eventsMs: forever, sessionsMs: forever, auditMs: forever }
   expect(await sweep(100_000, { keep })).toEqual({})
   expect(await store.listEvents(run.id)).toHaveLength(3)
 })

@@ -20,7 +20,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
   return {
     ...input,
     persist,
-    mirrors: { list: async () => [], catchUp: async () => {} },
+    mirrors: { list: async () => [], catchUp: async () => true },
     nextPrompts,
     purposes: { of: () => plain },
     live: new LiveRuns(() => {}),

@@ -142,6 +142,7 @@ export class Stage {
       mirror: join(home, 'mirror'),
       archive: join(home, 'archive'),
       imports: join(home, 'imports'),
+      agentSessions: join(home, 'agent-sessions'),
       stateDir: join(home, 'state'),
       sandbox: {
         ...openSandboxHost(''),

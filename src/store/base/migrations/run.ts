@@ -38,8 +38,10 @@ import { transfers } from './0052-transfers.ts'
 import { kept } from './0053-kept.ts'
 import { access } from './0056-access.ts'
 import { ends } from './0057-ends.ts'
+import { pastCosts } from './0062-past-costs.ts'
 import { allowedCalls } from './0064-allowed-calls.ts'
 import { trust } from './0066-trust.ts'
+import { sealedSecrets } from './0070-sealed-secrets.ts'
 
 export interface Migration {
   number: number
@@ -82,8 +84,10 @@ export const MIGRATIONS: readonly Migration[] = [
   kept,
   access,
   ends,
+  pastCosts,
   allowedCalls,
   trust,
+  sealedSecrets,
 ]
 
 interface MigrationsTable {
@@ -109,7 +113,9 @@ export async function migrate(db: Kysely<unknown>, now: Date, migrations = MIGRA
       { hint: 'Start the newer version of Reprise that made it, or use another REPRISE_HOME.' },
     )
   }
-  for (const { number, name, up } of migrations.filter((m) => m.number > at)) {
+  // Also those with a lower number than the newest: they may have been added later.
+  const applied = new Set(rows.map((row) => Number(row.number)))
+  for (const { number, name, up } of migrations.filter((m) => !applied.has(m.number))) {
     await tracked.transaction().execute(async (tx) => {
       await up(tx as unknown as Kysely<unknown>)
       await tx.insertInto('reprise_migrations').values({ number, name, applied_at: now.getTime() }).execute()

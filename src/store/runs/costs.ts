@@ -1,22 +1,31 @@
-/** Sums over runs by the half hour in which they ended, and the runs that failed. */
+/** Sums over stored runs by the half hour in which they ended, and the runs that failed. */
 import { type Kysely, sql } from 'kysely'
-import type { CacheUse } from '../contract/cache.ts'
-import type { CostRow } from '../contract/overview.ts'
-import type { Tables } from './base/schema.ts'
-import type { RunRecord } from './runs/records.ts'
-import { toRun } from './runs/rows.ts'
+import type { CacheUse } from '../../contract/cache.ts'
+import type { RunId } from '../../contract/ids.ts'
+import type { CostRow } from '../../contract/overview.ts'
+import type { Tables } from '../base/schema.ts'
+import type { RunRecord } from './records.ts'
+import { toRun } from './rows.ts'
 
-const BUCKET_MS = 1_800_000
+export const BUCKET_MS = 1_800_000
 
-export interface Period {
+export interface CostPeriod {
   since: Date
   until?: Date | undefined
 }
 
 type Purpose = CostRow['purpose']
 
+/** The costs of a period, or of one run. */
+type Of = CostPeriod | { runId: RunId }
+
+const isOf = (of: Of) =>
+  'runId' in of
+    ? sql<boolean>`runs.id = ${of.runId} and runs.ended_at is not null`
+    : sql<boolean>`runs.ended_at >= ${of.since.getTime()} and runs.ended_at < ${of.until?.getTime() ?? Number.MAX_SAFE_INTEGER}`
+
 /** The keys of a sum, in one text. */
-const keyOf = (row: {
+export const costKey = (row: {
   bucket: number
   agent: string
   model: string | null
@@ -30,8 +39,8 @@ const purposeOf = (table: 'runs') => sql<Purpose>`case
   when ${sql.ref(`${table}.cycle_id`)} is not null then 'watch'
   else 'run' end`
 
-export async function listCosts(db: Kysely<Tables>, period: Period): Promise<CostRow[]> {
-  const saved = await readSaved(db, period)
+export async function sumCosts(db: Kysely<Tables>, of: Of): Promise<CostRow[]> {
+  const saved = await readSaved(db, of)
   const rows = await db
     .selectFrom('runs')
     .select(({ fn }) => [
@@ -49,8 +58,7 @@ export async function listCosts(db: Kysely<Tables>, period: Period): Promise<Cos
       fn.sum<number>('cache_write_tokens').as('cacheWrite'),
       fn.sum<number | null>('cost_usd').as('cost'),
     ])
-    .where('ended_at', '>=', period.since.getTime())
-    .where('ended_at', '<', period.until?.getTime() ?? Number.MAX_SAFE_INTEGER)
+    .where(isOf(of))
     .groupBy(['bucket', 'agent', 'model', 'tier', 'purpose'])
     .orderBy('bucket')
     .execute()
@@ -70,12 +78,12 @@ export async function listCosts(db: Kysely<Tables>, period: Period): Promise<Cos
       cacheWriteTokens: Number(row.cacheWrite),
     },
     costUsd: Number(row.cost ?? 0),
-    savedUsd: saved.get(keyOf(row)) ?? 0,
+    savedUsd: saved.get(costKey(row)) ?? 0,
   }))
 }
 
 /** The savings by resuming, counted in the half hour in which the run ended. */
-async function readSaved(db: Kysely<Tables>, { since, until }: Period): Promise<Map<string, number>> {
+async function readSaved(db: Kysely<Tables>, of: Of): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('runs')
     .innerJoin('attempts', 'attempts.run_id', 'runs.id')
@@ -88,13 +96,12 @@ async function readSaved(db: Kysely<Tables>, { since, until }: Period): Promise<
       'attempts.cache_use as cacheUse',
     ])
     .where('attempts.cache_use', 'is not', null)
-    .where('runs.ended_at', '>=', since.getTime())
-    .where('runs.ended_at', '<', until?.getTime() ?? Number.MAX_SAFE_INTEGER)
+    .where(isOf(of))
     .execute()
   const sums = new Map<string, number>()
   for (const row of rows) {
     const { savedUsd } = JSON.parse(row.cacheUse ?? '{}') as Partial<CacheUse>
-    const key = keyOf(row)
+    const key = costKey(row)
     sums.set(key, (sums.get(key) ?? 0) + (savedUsd ?? 0))
   }
   return sums

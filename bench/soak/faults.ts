@@ -1,0 +1,186 @@
+/**
+ * The faults of a mixed soak besides kills: stopped processes, damaged session files, a full disk, exhausted descriptors
+ * and a clock that is set forward. Each lasts a moment and is then undone.
+ */
+import { execFileSync } from 'node:child_process'
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { World } from '../../test/support/world.ts'
+import { groupOf } from './killer.ts'
+import type { Random } from './random.ts'
+
+export const FAULTS = ['stop', 'stopDaemon', 'transcript', 'disk', 'descriptors', 'clock'] as const
+export type Fault = (typeof FAULTS)[number]
+export type Faults = Record<Fault, number>
+
+export const NO_FAULTS: Faults = { stop: 0, stopDaemon: 0, transcript: 0, disk: 0, descriptors: 0, clock: 0 }
+
+export interface Disturbed {
+  world: World
+  faults: Faults
+  /** Whether the home is on a disk of its own, which can be filled. */
+  hasDisk: boolean
+  clock: SoakClock
+}
+
+/** The clock of the daemon, which is set forward now and then. */
+export class SoakClock {
+  readonly #path: string
+  #aheadMs = 0
+
+  constructor(dir: string) {
+    this.#path = join(dir, 'clock')
+    writeFileSync(this.#path, '0')
+  }
+
+  get env(): Record<string, string> {
+    return {
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'set-clock.mjs')}`,
+      REPRISE_SOAK_CLOCK: this.#path,
+    }
+  }
+
+  advance(ms: number): void {
+    this.#aheadMs += Math.round(ms)
+    writeFileSync(this.#path, String(this.#aheadMs))
+  }
+
+  /** A time of the machine as the daemon has it now: all stored times follow the clock when it is set. */
+  toDaemon(at: Date): Date {
+    return new Date(at.getTime() + this.#aheadMs)
+  }
+}
+
+const DISK_BYTES = 96 * 2 ** 20
+
+/** Puts the home on a disk of its own. False if this machine does not allow it. */
+export function mountHome(world: World): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=700`, 'none', world.home], {
+      stdio: 'ignore',
+    })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export function unmountHome(world: World): void {
+  execFileSync('umount', ['--lazy', world.home], { stdio: 'ignore' })
+}
+
+/** Causes one fault. Returns its name; null if there was nothing to disturb. */
+export async function disturb(round: Disturbed, random: Random): Promise<Fault | null> {
+  const fault = random.pick(FAULTS.filter((one) => one !== 'disk' || round.hasDisk)) ?? 'stop'
+  if (!(await cause(fault, round, random))) return null
+  round.faults[fault]++
+  return fault
+}
+
+function cause(fault: Fault, round: Disturbed, random: Random): boolean | Promise<boolean> {
+  const { world } = round
+  switch (fault) {
+    case 'stop':
+      return stopGroup(world, random)
+    case 'stopDaemon':
+      return stopFor(world.daemonPid, random.between(100, 2500))
+    case 'transcript':
+      return damageTranscript(world, random)
+    case 'disk':
+      return fillDisk(world, random.between(300, 2500))
+    case 'descriptors':
+      return exhaustDescriptors(world, random.between(300, 2500))
+    case 'clock':
+      round.clock.advance(random.between(1000, 3_600_000))
+      return true
+  }
+}
+
+async function stopFor(target: number, ms: number): Promise<boolean> {
+  if (target === 0 || !send(target, 'SIGSTOP')) return false
+  await delay(ms)
+  send(target, 'SIGCONT')
+  return true
+}
+
+/** An agent with its keeper, or the agent alone. */
+async function stopGroup(world: World, random: Random): Promise<boolean> {
+  const agents = world.processes().filter(({ command }) => /claude.* -p /.test(command))
+  const agent = random.pick(agents)
+  if (!agent) return false
+  const group = groupOf(agent.pid)
+  return stopFor(random.chance(0.5) && group > 1 ? -group : agent.pid, random.between(100, 3000))
+}
+
+/** Cuts the last line of the transcript of a session that no agent uses, as a crash of the machine would. */
+function damageTranscript(world: World, random: Random): boolean {
+  const used = world.processes().map(({ command }) => command)
+  const files = readdirSync(join(world.configDir, 'projects'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /[0-9a-f-]{36}\.jsonl$/.test(name))
+    .filter((name) => !used.some((command) => command.includes(name.slice(-42, -6))))
+  const name = random.pick(files)
+  if (name === undefined) return false
+  const path = join(world.configDir, 'projects', name)
+  const { size } = statSync(path)
+  truncateSync(path, Math.max(0, size - Math.floor(random.between(1, 40))))
+  return true
+}
+
+async function fillDisk(world: World, ms: number): Promise<boolean> {
+  const path = join(world.home, 'filler')
+  const until = performance.now() + ms
+  try {
+    while (performance.now() < until) {
+      fill(path)
+      await delay(50)
+    }
+    return true
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+function fill(path: string): void {
+  const file = openSync(path, 'a')
+  try {
+    for (;;) writeSync(file, Buffer.alloc(65_536))
+  } catch {
+    // The disk is full.
+  } finally {
+    closeSync(file)
+  }
+}
+
+async function exhaustDescriptors(world: World, ms: number): Promise<boolean> {
+  const pid = world.daemonPid
+  const limit = (count: number) =>
+    execFileSync('prlimit', ['--pid', String(pid), `--nofile=${count}:`], { stdio: 'ignore' })
+  try {
+    limit(12)
+    await delay(ms)
+    limit(1024)
+    return true
+  } catch {
+    // The daemon has been killed meanwhile.
+    return false
+  }
+}
+
+function send(target: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(target, signal)
+    return true
+  } catch {
+    return false
+  }
+}
