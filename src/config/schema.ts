@@ -207,7 +207,7 @@ export function defaultCooldowns() {
   return Object.fromEntries(
     Object.entries(DEFAULT_COOLDOWNS).map(([name, { match, limit, per }]) => [
       name,
-      { match: [...match], limit, per },
+      { match: [...match], limit, per: `${per}ms` },
     ]),
   )
 }
