@@ -151,7 +151,7 @@ export async function compose({
         ALL_ADAPTERS,
       ),
       clock,
-      git: openGit({ env }),
+      git: openGit({ env, ownDirs: join(home, 'git') }),
       bus: new ProgressBus(),
       notifications: createNotifier({ config, store, clock, home, env, log }),
       random: Math.random,
