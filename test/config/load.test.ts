@@ -67,6 +67,7 @@ describe('defaults and overlay', () => {
         questionTimeout: 86_400_000,
         concurrency: 4,
       },
+      conversations: { keepWarm: 300_000, maxKept: 4, maxKeptMemory: 1_073_741_824 },
       jobs: {
         perWorkDir: 1,
         backoff: 30_000,
