@@ -6,6 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Those that take longest come first, so that no core is idle while the last one runs. */
 const LONG = [
   'dashboard',
+  'actions',
+  'extremes',
   'incident',
   'sessions',
   'package',

@@ -33,17 +33,19 @@ export async function timeMs(work: () => unknown): Promise<number> {
 
 /**
  * Runs the sides alternately, A B B A A B B A …, so that drift (heat, caches, neighbours) affects both alike. One
- * unmeasured run of each comes first, unless `cold`. Returns one sample per side and pair.
+ * unmeasured run of each comes first, unless `cold`. No further pair begins after `maxMs`. Returns one sample per side
+ * and pair.
  */
 export async function interleave<Side extends string>(
   sides: Readonly<Record<Side, () => Promise<number>>>,
   pairs: number,
-  { cold = false } = {},
+  { cold = false, maxMs = Number.POSITIVE_INFINITY } = {},
 ): Promise<Record<Side, number[]>> {
+  const from = performance.now()
   const names = Object.keys(sides) as Side[]
   const samples = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Side, number[]>
   if (!cold) for (const name of names) await sides[name]()
-  for (let pair = 0; pair < pairs; pair++) {
+  for (let pair = 0; pair < pairs && (pair === 0 || performance.now() - from < maxMs); pair++) {
     for (const name of pair % 2 === 0 ? names : names.toReversed()) samples[name].push(await sides[name]())
   }
   return samples

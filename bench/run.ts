@@ -16,6 +16,7 @@ import { escalation } from './cases/escalation.ts'
 import { history } from './cases/history.ts'
 import { inProcess } from './cases/in-process.ts'
 import { ingest } from './cases/ingest.ts'
+import { instantTurns } from './cases/instant-turns.ts'
 import { kept } from './cases/kept.ts'
 import { mirror } from './cases/mirror.ts'
 import { parser } from './cases/parser.ts'
@@ -35,6 +36,7 @@ import { type Measured, toMarkdown, toText } from './report.ts'
 
 const BENCHMARKS: readonly Benchmark[] = [
   turn,
+  instantTurns,
   inProcess,
   provider,
   parser,

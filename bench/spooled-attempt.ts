@@ -179,6 +179,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
         attempt,
         adapter: claudeAdapter,
         gate: null,
+        mayStay: false,
         dir,
         keeper: GONE,
         onWaiting: () => {},

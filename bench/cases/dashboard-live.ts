@@ -159,7 +159,10 @@ async function flood(desk: Desk, tabs: number): Promise<number> {
   const run = await desk.world.createRun({ prompt: 'flood', agent: 'flood' })
   await desk.world.waitForEvent(run.id, ({ type }) => type === 'attempt-start')
   const closed = new AbortController()
-  const readers = Array.from({ length: tabs }, () => followChanges(desk, closed.signal))
+  const ready = Array.from({ length: tabs }, () => Promise.withResolvers<void>())
+  const readers = ready.map(({ resolve: isReady }) => followChanges(desk, closed.signal, isReady))
+  // Opening tabs is not measured.
+  await Promise.all(ready.map(({ promise }) => promise))
   const ms = await timeMs(async () => {
     await writeFile(goFile(desk), '')
     const path = `/api/runs/${run.id}/events?after=${LATER_THAN_ANY_EVENT}`
@@ -170,8 +173,8 @@ async function flood(desk: Desk, tabs: number): Promise<number> {
   return ms
 }
 
-/** What a tab does: it follows the changes, and asks for the overview when there were some. */
-async function followChanges(desk: Desk, signal: AbortSignal): Promise<void> {
+/** What a tab does: it follows the changes, which begin with a `reload`, and asks for the overview when there were some. */
+async function followChanges(desk: Desk, signal: AbortSignal, isReady: () => void): Promise<void> {
   const headers = { authorization: `Bearer ${readFileSync(join(desk.world.home, 'token'), 'utf8').trim()}` }
   try {
     const changes = await fetch(new URL('/api/changes?after=latest', desk.url), {
@@ -181,6 +184,7 @@ async function followChanges(desk: Desk, signal: AbortSignal): Promise<void> {
     for await (const part of changes.body ?? []) {
       if (part.length < 3) continue
       await (await fetch(new URL('/api/overview', desk.url), { headers, signal })).arrayBuffer()
+      isReady()
     }
   } catch (error) {
     if (!signal.aborted) throw error

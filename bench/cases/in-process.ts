@@ -26,7 +26,7 @@ export const inProcess: Benchmark = {
         agents: { claude: { model: 'haiku' } },
       })
       const sides = { here: () => timeMs(() => turn(here)), over: () => timeMs(() => turn(over)) }
-      const turns = await interleave(sides, short ? 1 : 30, { cold: short })
+      const turns = await interleave(sides, short ? 1 : 30, { cold: short, maxMs: 60_000 })
       const reads = await interleave(
         { here: await reading(here), over: await reading(over) },
         short ? 1 : 30,

@@ -12,6 +12,8 @@ import type { Benchmark } from '../benchmark.ts'
 import { type Figure, figure } from '../figure.ts'
 import { interleave, ratios, timeMs } from '../measure.ts'
 
+/** For each of the two figures. */
+const MAX_MS = 45_000
 const PROMPT = 'Say something.'
 const HISTORY = [{ role: 'user', content: 'Before.' }] as const
 
@@ -58,7 +60,7 @@ async function measure(
     provider: await timedQuery(asks.provider, resume, results.provider),
     run: await timedRun(reprise, resume),
   }
-  const { sdk, provider, run } = await interleave(sides, short ? 1 : 60, { cold: short })
+  const { sdk, provider, run } = await interleave(sides, short ? 1 : 30, { cold: short, maxMs: MAX_MS })
   // The first ones are from before the measured runs.
   const [ours, theirs] = [results.provider.slice(-provider.length), results.sdk.slice(-sdk.length)]
   return [

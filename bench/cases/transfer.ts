@@ -17,10 +17,12 @@ import { interleave, ratios, timeMs } from '../measure.ts'
 
 const LARGE_MB = 50
 const SMALL_MB = 5
+const HUGE_MB = 200
+const MAX_MS = 45_000
 
 export const transfer: Benchmark = {
   name: 'transfer',
-  about: `A session of ${LARGE_MB} MB: exported over HTTP ÷ gzip of its transcript; imported ÷ gunzip of it onto the disk, flushed; forked ÷ a flushed copy. The peak of the daemon's memory (VmHWM) with ${LARGE_MB} MB − with ${SMALL_MB} MB.`,
+  about: `A session of ${LARGE_MB} MB: exported over HTTP ÷ gzip of its transcript; imported ÷ gunzip of it onto the disk, flushed; forked ÷ a flushed copy. The peak of the daemon's memory (VmHWM) with ${LARGE_MB} MB − with ${SMALL_MB} MB, and with ${HUGE_MB} MB.`,
   run: async ({ short }) => {
     const world = await World.create({ name: 'transfer', rules: [{ reply: 'unused' }] })
     try {
@@ -50,7 +52,11 @@ export const transfer: Benchmark = {
           smallImport: watched('smallImport', () => importOf(world, small.file)),
         },
         pairs,
+        { maxMs: MAX_MS },
       )
+      const hugeMb = short ? 4 : HUGE_MB
+      const huge = await prepare(world, hugeMb)
+      await watched('huge', () => importOf(world, huge.file))()
       const more = (a: string, b: string) =>
         (peaks[a] ?? []).slice(1).map((mb, index) => mb - (peaks[b]?.[index + 1] ?? Number.NaN))
       return [
@@ -64,7 +70,9 @@ export const transfer: Benchmark = {
         figure(`import, ${smallMb} MB`, 'ms', times.smallImport),
         figure(`peak of an export, ${largeMb} MB − ${smallMb} MB`, 'MB', more('export', 'smallExport')),
         figure(`peak of an import, ${largeMb} MB − ${smallMb} MB`, 'MB', more('import', 'smallImport')),
+        figure(`peak of the daemon, import of ${smallMb} MB`, 'MB', (peaks.smallImport ?? []).slice(1)),
         figure(`peak of the daemon, import of ${largeMb} MB`, 'MB', (peaks.import ?? []).slice(1)),
+        figure(`peak of the daemon, import of ${hugeMb} MB`, 'MB', peaks.huge ?? []),
       ]
     } finally {
       await world.close()

@@ -62,8 +62,11 @@ export interface PlanInput {
   agentSessionId: string
   /** A UUID that we assign to the prompt, by which it can be found in the transcript. */
   promptId: string
-  /** The texts of the prompt, in order. The last one is the user's own: the agent recognises a command only there. */
-  prompt: readonly string[]
+  /**
+   * The texts of the prompt, in order. The last one is the user's own: the agent recognises a command only there. null:
+   * the process waits for a prompt that is sent later.
+   */
+  prompt: readonly string[] | null
   model: string | null
   permissions: PermissionMode
   /** The agent must ask Reprise before every tool call, including those that it would allow by itself. */
@@ -162,6 +165,14 @@ export type StopCause =
   | 'disk-full'
   | 'outage'
 
+/** What must be known about an agent whose processes wait for another turn. */
+export interface WaitingProcesses {
+  /** A fingerprint of the files that the agent reads only when it starts, such as settings and instructions. */
+  readStartFiles: (env: Env, workDir: string) => Promise<string>
+  /** Whether a waiting process does nothing by itself: the session has no schedule that the agent would carry out. */
+  staysQuiet: (agentSessionId: string, env: Env, workDir: string) => Promise<boolean>
+}
+
 export interface AgentAdapter {
   name: string
   /** Names to look for on PATH when none is configured. */
@@ -201,6 +212,8 @@ export interface AgentAdapter {
   plan: (input: PlanInput) => Plan
   /** A further message to a kept process. */
   prompt: (promptId: string, texts: readonly string[], to: Addressee) => Message
+  /** null: a process of this agent cannot wait for another turn, so it ends with its turn. */
+  waiting: WaitingProcesses | null
   /** Describes a tool call in neutral words. Also called with an empty input, to get the kind of the tool. */
   describeTool: (name: string, input: unknown) => ToolDescription
   /** What a call of the agent's own scheduling tools asks for; null: another tool. Reprise is asked about each call. */

@@ -23,6 +23,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./commands/status.ts') },
   {
+    name: 'demo',
+    summary: 'show in a minute what Reprise does; touches nothing of yours',
+    load: () => import('./commands/demo.ts'),
+  },
+  {
     name: 'doctor',
     summary: 'check the installation and report problems',
     load: () => import('./commands/doctor.ts'),

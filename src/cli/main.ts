@@ -10,9 +10,21 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
   version: string
 }
 
+/** A process whose directory was deleted has none. */
+function currentDirectory(): string {
+  try {
+    return process.cwd()
+  } catch {
+    process.stderr.write(
+      'error: the current directory does not exist any more\nhint: Change to another directory.\n',
+    )
+    process.exit(EXIT.failed)
+  }
+}
+
 const context: CliContext = {
   env: processEnvironment(),
-  cwd: process.cwd(),
+  cwd: currentDirectory(),
   version: manifest.version,
   entry: process.argv[1] ?? fileURLToPath(import.meta.url),
   stdin: process.stdin,
@@ -22,7 +34,11 @@ const context: CliContext = {
   exitCode: EXIT.done,
   interrupt: () => process.exit(EXIT.interrupted),
   // EPIPE: the reader of our output has closed it, as in `reprise runs | head -1`.
-  outputFailed: ({ code }) => process.exit(code === 'EPIPE' ? EXIT.done : EXIT.failed),
+  outputFailed: ({ code, message }) => {
+    if (code === 'EPIPE') process.exit(EXIT.done)
+    process.stderr.write(`error: cannot write the output: ${message}\n`)
+    process.exit(EXIT.failed)
+  },
 }
 
 process.on('SIGINT', () => context.interrupt())

@@ -9,6 +9,7 @@ import type {
   RetryTurn,
   UpdateConversation,
   UpdatedConversation,
+  WarmTurn,
 } from '../contract/conversation.ts'
 import type { Page } from '../contract/http.ts'
 import type { TurnPlan } from '../contract/overview.ts'
@@ -27,6 +28,8 @@ export interface ConversationCalls {
     id: string,
     request?: { agent?: string | undefined; forceFreshSession?: boolean },
   ) => Promise<TurnPlan>
+  /** Starts the agent ahead of a turn that is about to be sent. */
+  warmConversation: (id: string, request?: RetryTurn) => Promise<WarmTurn>
   deleteConversation: (id: string) => Promise<void>
   /** Returns the run that answers; follow it with `events`. */
   createTurn: (id: string, request: CreateTurn, options?: KeyOptions) => Promise<Run>
@@ -49,6 +52,7 @@ export function conversationCalls(request: Request): ConversationCalls {
         params: { id },
         query: { agent, ...(forceFreshSession ? { forceFreshSession: 'true' } : {}) },
       }),
+    warmConversation: (id, body = {}) => request('warmConversation', { params: { id }, body }),
     deleteConversation: (id) => request('deleteConversation', { params: { id } }),
     createTurn: async (id, body, options) =>
       (await request('createTurn', { params: { id }, body, ...keyed(options) })).run,

@@ -3,7 +3,7 @@
  * it that another user has made, or can change, are an error: Reprise would trust them.
  */
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { RepriseError } from '../contract/errors.ts'
 import type { Environment } from './environment.ts'
@@ -11,11 +11,31 @@ import { describeFinding, inspectHome, OPEN_TO_OTHERS } from './inspect-home.ts'
 
 /** Absolute path of the home: `REPRISE_HOME`, else `~/.reprise`. Touches nothing. */
 export function resolveHome({ env, cwd }: { env: Environment; cwd: string }): string {
-  const userHome = env.HOME || homedir()
   const asked = env.REPRISE_HOME?.trim()
-  if (!asked) return join(userHome, '.reprise')
-  if (asked === '~' || asked.startsWith('~/')) return join(userHome, asked.slice(1))
+  if (!asked) return join(userHome(env), '.reprise')
+  if (asked === '~' || asked.startsWith('~/')) return join(userHome(env), asked.slice(1))
   return resolve(cwd, asked)
+}
+
+/** An empty HOME counts as not set: the user's home directory is then the one that the system knows. */
+function userHome(env: Environment): string {
+  const known = env.HOME || knownHome()
+  if (known) return known
+  throw new RepriseError(
+    'home-unusable',
+    'HOME is empty, and the system knows no home directory of this user',
+    {
+      hint: 'Set HOME, or REPRISE_HOME to a directory for the state of Reprise.',
+    },
+  )
+}
+
+function knownHome(): string | null {
+  try {
+    return userInfo().homedir
+  } catch {
+    return null
+  }
 }
 
 /**

@@ -39,6 +39,6 @@ function present(value: unknown, path: SettingPath): unknown {
 function withUnit(value: number, path: SettingPath): unknown {
   const expected = expectedAt(path) ?? ''
   const units = expected.startsWith('a duration') ? DURATIONS : expected.startsWith('a size') ? SIZES : []
-  const found = units.find(([size]) => value % size === 0)
-  return found && value > 0 ? `${value / found[0]}${found[1]}` : value
+  const found = value === 0 ? units.at(-1) : units.find(([size]) => value % size === 0)
+  return found ? `${value / found[0]}${found[1]}` : value
 }

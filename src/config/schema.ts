@@ -135,6 +135,17 @@ const jobs = z.strictObject({
   ).prefault('continue'),
 })
 
+const conversations = z.strictObject({
+  keepWarm: duration(
+    'How long the process of an agent waits for the next turn of its conversation, which then starts at once. 0s: it ends with its turn.',
+    { min: '0ms', max: '1d' },
+  ).prefault('5m'),
+  maxKept: wholeNumber('Maximum number of processes that wait for a turn.', { min: 0, max: 1000 }).prefault(
+    4,
+  ),
+  maxKeptMemory: size('Maximum memory of all processes that wait for a turn.').prefault('1GiB'),
+})
+
 const outage = z.strictObject({
   limit: duration(
     'How long a run waits for a model that is unreachable, or limited without a reset time. Then it is paused until a person continues it.',
@@ -207,7 +218,7 @@ export function defaultCooldowns() {
   return Object.fromEntries(
     Object.entries(DEFAULT_COOLDOWNS).map(([name, { match, limit, per }]) => [
       name,
-      { match: [...match], limit, per },
+      { match: [...match], limit, per: `${per}ms` },
     ]),
   )
 }
@@ -218,6 +229,7 @@ export const configSchema = z.strictObject({
   resume: resume.prefault({}),
   session: session.prefault({}),
   run: run.prefault({}),
+  conversations: conversations.prefault({}),
   jobs: jobs.prefault({}),
   outage: outage.prefault({}),
   disk: disk.prefault({}),

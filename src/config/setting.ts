@@ -24,24 +24,28 @@ type Bounds = { min?: string; max?: string }
 export const LONGEST_TIMER = '24d'
 
 export function duration(description: string, { min = '1ms', max = LONGEST_TIMER }: Bounds = {}) {
-  const expected = `a duration such as 500ms, 30s, 10m, 24h or 7d (or a number of milliseconds), from ${min} to ${max}`
-  return quantity(parseDurationMs, { min, max }, expected, description)
+  const expected = `a duration with a unit, such as 500ms, 30s, 10m, 24h or 7d, from ${min} to ${max}`
+  return quantity(z.string(), parseDurationMs, { min, max }, expected, description)
 }
 
 /** How long something is kept. */
 export function retention(description: string) {
   const bounds = { min: '0ms', max: '3650d' }
-  const expected = `a duration such as 12h or 90d, from ${bounds.min} to ${bounds.max}, or forever`
-  const schema = z.union([z.literal('forever'), quantity(parseDurationMs, bounds, expected, description)])
+  const expected = `a duration with a unit, such as 12h or 90d, from ${bounds.min} to ${bounds.max}, or forever`
+  const schema = z.union([
+    z.literal('forever'),
+    quantity(z.string(), parseDurationMs, bounds, expected, description),
+  ])
   return setting(schema, expected, description)
 }
 
 export function size(description: string, { min = '1KiB', max = '1024GiB' }: Bounds = {}) {
   const expected = `a size such as 512KiB, 8MiB or 1GiB (or a number of bytes), from ${min} to ${max}`
-  return quantity(parseSizeBytes, { min, max }, expected, description)
+  return quantity(z.union([z.string(), z.number()]), parseSizeBytes, { min, max }, expected, description)
 }
 
-function quantity(
+function quantity<Written extends z.ZodType<string | number>>(
+  written: Written,
   parse: (text: string) => number | undefined,
   bounds: Required<Bounds>,
   expected: string,
@@ -49,7 +53,7 @@ function quantity(
 ) {
   const min = parse(bounds.min) ?? 0
   const max = parse(bounds.max) ?? Number.POSITIVE_INFINITY
-  const schema = z.union([z.string(), z.number()]).transform((value, context) => {
+  const schema = written.transform((value, context) => {
     const amount = typeof value === 'number' ? Math.round(value) : parse(value)
     if (amount !== undefined && amount >= min && amount <= max) return amount
     context.addIssue({ code: 'custom', message: expected })

@@ -183,5 +183,13 @@ export type CreateTurn = z.infer<typeof CreateTurn>
 export const RetryTurn = CreateTurn.omit({ text: true }).meta({ id: 'RetryTurn' })
 export type RetryTurn = z.infer<typeof RetryTurn>
 
+export const WarmTurn = z
+  .object({
+    warm: z.boolean().describe('A process of the agent waits for the turn.'),
+    why: z.string().optional().describe('Why there is none.'),
+  })
+  .meta({ id: 'WarmTurn' })
+export type WarmTurn = z.infer<typeof WarmTurn>
+
 export const EditMessage = z.strictObject({ text: nonEmptyText(16_000_000) }).meta({ id: 'EditMessage' })
 export type EditMessage = z.infer<typeof EditMessage>

@@ -38,6 +38,10 @@ export const EventBody = z.discriminatedUnion('type', [
     carry: z.string(),
     agentVersion: z.string().optional(),
     sandbox: z.enum(SANDBOXES).optional(),
+    kept: z
+      .literal(true)
+      .optional()
+      .describe('The turn was given to a process that waited for it; no process was started.'),
     makesRoom: z
       .literal(true)
       .optional()
@@ -156,7 +160,10 @@ export const EventBody = z.discriminatedUnion('type', [
     'The agent was told its instructions and its task again. Not `whole`: the task was shortened, and follows with the next message.',
   ),
   kind('memory-clear', {}).describe('The agent has forgotten all that was said before (`/clear`).'),
-  kind('background', { tasks: z.number().int() }).describe('How many sub-agents work in the background now.'),
+  kind('background', {
+    tasks: z.number().int(),
+    others: z.number().int().optional().describe('How many other background tasks, such as shells, run now.'),
+  }).describe('How many sub-agents work in the background now.'),
   kind('turn-end', {
     outcome: Outcome,
     text: z.string().optional(),

@@ -1,6 +1,7 @@
 /** What HTTP needs besides the resources: health, status, pages, and the file by which the daemon is found. */
 import { z } from 'zod'
 import { JobId, RunId } from './ids.ts'
+import { KeptProcessInfo } from './kept.ts'
 import { Obstacle, Quota } from './obstacle.ts'
 import { SandboxStatus } from './sandbox.ts'
 
@@ -44,6 +45,7 @@ export const Status = Health.extend({
     .describe(
       'Runs that are held because the daemon died while handling them: those of the last days, newest first.',
     ),
+  kept: z.array(KeptProcessInfo).describe('The processes of agents that wait for the next turn.'),
   obstacles: z.array(Obstacle).describe('Open limits and outages, and the runs that wait for them.'),
   paused: z
     .array(RunId.schema)

@@ -13,13 +13,15 @@ export interface TurnState {
   accepted: boolean
   /** How many sub-agents are working. */
   background: number
+  /** How many other background tasks are running, which are not waited for. */
+  others: number
   /** The end of the newest turn; null while a turn is running. */
   end: EventOf<'turn-end'> | null
   /** The time from which the agent counts as done, unless it starts another turn before; on the caller's clock. */
   doneFromMs: number | null
 }
 
-export const NEW_TURN: TurnState = { accepted: false, background: 0, end: null, doneFromMs: null }
+export const NEW_TURN: TurnState = { accepted: false, background: 0, others: 0, end: null, doneFromMs: null }
 
 export interface TurnFacts {
   /** The message id of the run's own prompt. */
@@ -46,7 +48,7 @@ export function followTurn(
       const emptied = state.background > 0 && event.tasks === 0
       const doneFromMs =
         state.end && event.tasks === 0 ? (emptied ? atMs + lingerMs : state.doneFromMs) : null
-      return { ...state, background: event.tasks, doneFromMs }
+      return { ...state, background: event.tasks, others: event.others ?? 0, doneFromMs }
     }
     case 'turn-end': {
       if (!state.accepted && isEmpty(event)) return state

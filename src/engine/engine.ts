@@ -33,6 +33,7 @@ import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
 import { Keeping } from './keep/keeping.ts'
+import { KeptProcesses } from './kept/kept.ts'
 import { importArchive } from './mirror/import-archive.ts'
 import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
@@ -60,6 +61,8 @@ import { createTransfers } from './transfer/api.ts'
 import { recoverPlacements } from './transfer/placements.ts'
 import type { ProjectFile } from './trust/project.ts'
 import { Trust } from './trust/trust.ts'
+import { freeConversationsFirst, freeSessionsFirst } from './warm/free-first.ts'
+import { Warming } from './warm/warm.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
@@ -122,8 +125,8 @@ export interface RunningEngine extends Engine, QueryEngine {
   /** Adopts open processes, then starts queued runs. */
   open: () => Promise<{ adopted: number }>
   /**
-   * Starts nothing more, and detaches from all processes: the agents continue by themselves until an engine adopts
-   * them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
+   * Starts nothing more, ends the processes that wait for a turn, and detaches from the others: those agents continue
+   * by themselves until an engine adopts them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
    */
   close: (options?: { leaveRunning: boolean }) => Promise<void>
 }
@@ -166,7 +169,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     wakeDispatcher()
     noteRun(run)
   })
-  const deps = { ...base, nextPrompts, purposes, enforcement, approvals }
+  const deps = { ...base, nextPrompts, purposes, enforcement, approvals, kept: new KeptProcesses(base) }
 
   const keeping = new Keeping(deps)
   const noteRun = (run: RunRecord) => {
@@ -218,6 +221,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     const quiet = [timetable.close()]
     await dispatcher.close()
     if (!leaveRunning) await endAll({ ...deps, driving, cancel: runs.cancel })
+    await warming.close()
+    await deps.kept.close()
     quiet.push(approvals.close(), timekeeping.close())
     await notifications.close()
     base.live.detachAll()
@@ -225,6 +230,8 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     await keeping.close()
     await Promise.all(quiet)
     await Promise.allSettled(driving.keys())
+    // A turn may have ended meanwhile.
+    await deps.kept.close()
     await base.cooldowns.close()
     await disk.close()
   }
@@ -235,6 +242,15 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     cancelRun: runs.cancel,
     occupy: (place, work) => dispatcher.occupy(place, work),
   })
+  const warming = new Warming(deps)
+  const transfers = createTransfers(deps)
+  const conversations = createConversations(deps, {
+    describe: (run) => describeWhole(deps, run),
+    wake: wakeDispatcher,
+    onDeleted: () => keeping.purge(),
+    stop: (id) => stop(id, 'cancelled', 'cancelled'),
+    endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
+  })
   const listApprovals = async () => (await approvals.list()).map(describeEscalation)
   const describeObstacles = () => base.obstacles.describe()
 
@@ -242,12 +258,12 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...runs,
     ...jobs,
     ...createSessions(deps, { describeFollowUp }),
-    ...createTransfers(deps),
+    ...transfers,
+    ...freeSessionsFirst(deps, { ...transfers, deleteSession: (id) => keeping.deleteSession(id) }),
     inspectTrust: base.trust.inspectTrust,
     listTrust: base.trust.listTrust,
     decideTrust: base.trust.decideTrust,
     revokeTrust: base.trust.revokeTrust,
-    deleteSession: (id) => keeping.deleteSession(id),
     prune: (request) => keeping.prune(request),
     ...createAdoption(deps),
     ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(deps, run) }),
@@ -262,13 +278,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       nudge: (id) => base.live.get(id)?.nudge(),
       requireRun: (id) => requireRun(store, id),
     }),
-    ...createConversations(deps, {
-      describe: (run) => describeWhole(deps, run),
-      wake: wakeDispatcher,
-      onDeleted: () => keeping.purge(),
-      stop: (id) => stop(id, 'cancelled', 'cancelled'),
-      endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
-    }),
+    ...conversations,
+    ...freeConversationsFirst(deps, conversations),
+    warmConversation: (id, request) => warming.warm(id, request),
 
     open: async () => {
       await timekeeping.open()
@@ -282,8 +294,9 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       await quarantine(deps)
       await base.obstacles.open()
       const left = await store.listOpenProcesses()
-      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.id))
-      for (const { attempt } of left) {
+      for (const { attempt } of left) if (attempt) enforcement.expect(given.processes.folderOf(attempt.spool))
+      for (const { attempt, process } of left) {
+        if (attempt === null) await deps.kept.adopt(process)
         const run = attempt && (await store.getRun(attempt.runId))
         if (run) dispatcher.adopt(run, track(run, adoptAttempt(deps, run, attempt)))
       }
@@ -312,6 +325,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     },
     describeDisks: () => disk.describe(),
     describeObstacles,
+    listKept: () => deps.kept.list(),
     getChain: async (id) => {
       const chain = await readChain(deps, id, (run) => describeWhole(deps, run))
       if (chain) return chain

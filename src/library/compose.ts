@@ -25,6 +25,7 @@ import { Handling } from '../process/handling.ts'
 import { openHost } from '../process/host.ts'
 import { realPath } from '../process/real-path.ts'
 import { openSandboxHost } from '../process/sandbox/host.ts'
+import type { Scenario } from '../simulator/scenario-types.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -59,6 +60,8 @@ export interface ComposeInput {
   holder: Holder['kind']
   /** Whether an agent without credentials talks to the built-in simulator. */
   simulate: boolean
+  /** The scenario of the simulator. With one, every agent that can talks to the simulator. */
+  scenario?: Scenario | undefined
   /** Settings of a program that embeds Reprise, in the form of config.yaml. They override all others. */
   settings?: unknown
   /** The machine's clock by default; tests provide their own. */
@@ -93,6 +96,7 @@ export async function compose({
   log,
   holder,
   simulate: mayPretend,
+  scenario,
   settings,
   clock: machine = systemClock,
   agents: others = [],
@@ -125,12 +129,14 @@ export async function compose({
     for (const dir of [spool, stateDir]) mkdirSync(dir, { recursive: true, mode: 0o700 })
 
     const { agents, simulatorUrl } = mayPretend
-      ? await withSimulator(configured, home, closers)
+      ? await withSimulator(configured, home, scenario, closers)
       : { agents: configured, simulatorUrl: null }
     const simulated = agents.filter((agent) => agent.simulated).map((agent) => agent.name)
     if (simulatorUrl) {
       notices.push(
-        `No Claude credentials found: ${simulated.join(', ')} talks to the built-in simulator (${simulatorUrl}). Run \`claude\` once to log in, or set ANTHROPIC_API_KEY, then restart.`,
+        scenario !== undefined
+          ? `${simulated.join(', ')} talks to the built-in simulator (${simulatorUrl}), which plays your scenario.`
+          : `No Claude credentials found: ${simulated.join(', ')} talks to the built-in simulator (${simulatorUrl}). Run \`claude\` once to log in, or set ANTHROPIC_API_KEY, then restart.`,
       )
     }
     const clock = new SteadyClock(machine)
@@ -145,7 +151,7 @@ export async function compose({
         ALL_ADAPTERS,
       ),
       clock,
-      git: openGit({ env }),
+      git: openGit({ env, ownDirs: join(home, 'git') }),
       bus: new ProgressBus(),
       notifications: createNotifier({ config, store, clock, home, env, log }),
       random: Math.random,
@@ -217,10 +223,17 @@ async function claimDatabase(store: Store, home: string): Promise<void> {
   })
 }
 
-async function withSimulator(agents: ConfiguredAgent[], home: string, closers: (() => unknown)[]) {
-  const needy = await Promise.all(agents.map(needsSimulator))
+async function withSimulator(
+  agents: ConfiguredAgent[],
+  home: string,
+  scenario: Scenario | undefined,
+  closers: (() => unknown)[],
+) {
+  const needy = await Promise.all(
+    agents.map(async (agent) => scenario !== undefined || needsSimulator(agent)),
+  )
   if (!needy.includes(true)) return { agents, simulatorUrl: null }
-  const simulator = await openSimulator(home)
+  const simulator = await openSimulator(home, scenario)
   closers.push(() => simulator.close())
   const simulatorUrl = simulator.url
   return {

@@ -40,7 +40,7 @@ export async function findDaemon(home: string): Promise<DaemonLink | null> {
     'daemon-unreachable',
     `the daemon (pid ${pid}) does not answer at ${socket ?? url}`,
     {
-      hint: `See \`reprise doctor\`. If the daemon hangs, end it with: kill ${pid}`,
+      hint: 'See `reprise doctor`. If the daemon hangs, end it with: reprise down --force',
     },
   )
 }

@@ -14,6 +14,7 @@ export function hiddenPathsOf(home: string): string[] {
 
 const NOT_FOR_AGENTS = [
   'token',
+  'key',
   'config.yaml',
   'daemon.json',
   'daemon.log',

@@ -11,7 +11,7 @@ export function engineSettings(
   prompts: ReadonlyMap<number, string>,
   watches: readonly ConfiguredWatch[],
 ): EngineSettings {
-  const { disk, run, resume, session, jobs, agents, escalation, followUps, keep } = config
+  const { disk, run, resume, session, jobs, agents, escalation, conversations, followUps, keep } = config
   return {
     concurrency: run.concurrency,
     resume: {
@@ -61,6 +61,11 @@ export function engineSettings(
       checkpointPolicy: { everyMs: jobs.checkpointEvery, onChange: jobs.onChange },
     },
     watches,
+    kept: {
+      keepMs: conversations.keepWarm,
+      maxProcesses: conversations.maxKept,
+      maxBytes: conversations.maxKeptMemory,
+    },
     followUps: {
       holdMs: followUps.hold,
       maxPending: followUps.maxPending,

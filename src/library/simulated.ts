@@ -4,14 +4,19 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Scenario } from '../simulator/scenario-types.ts'
 import type { Simulator } from '../simulator/server.ts'
 
-export async function openSimulator(home: string): Promise<Simulator> {
+/** By default the built-in scenario is played. */
+export async function openSimulator(home: string, scenario?: Scenario): Promise<Simulator> {
   const { startSimulator } = await import('../simulator/server.ts')
   const folder = join(home, 'simulated')
   const file = join(folder, 'port')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const simulator = await startSimulator({ port: readPort(file) }).catch(() => startSimulator({ port: 0 }))
+  const played = scenario === undefined ? {} : { scenario }
+  const simulator = await startSimulator({ port: readPort(file), ...played }).catch(() =>
+    startSimulator({ port: 0, ...played }),
+  )
   writeFileSync(file, `${simulator.port}\n`, { mode: 0o600 })
   return simulator
 }

@@ -121,6 +121,12 @@ function enqueue(dir: AttemptDir, message: StdinMessage): void {
   writeQueued(dir, queuedName(Math.max(0, ...numbers) + 1, message), `${message.line}\n`)
 }
 
+/** Whether a message with this id was queued before. */
+export function hasMessage(dir: AttemptDir, id: string): boolean {
+  const same = toldApartBy(queuedName(0, { id, line: '' }))
+  return [...names(dir, 'q'), ...names(dir, 'sent')].some((name) => toldApartBy(name) === same)
+}
+
 const DIGITS = 6
 const SHORT_CHARS = 2000
 

@@ -5,6 +5,7 @@ import {
   attemptDir,
   closeInput,
   deliver,
+  hasMessage,
   lastWriteOf,
   poke,
   prepare,
@@ -16,6 +17,7 @@ import {
 import { findKeeper, isOfOther, readKeeper } from './keepers.ts'
 import { endAttempt, endStrays, goneWithin } from './ladder.ts'
 import { launch } from './launch.ts'
+import { memoryOf, readMemory } from './memory.ts'
 import { isAlive, type ProcessIdentity, readMarker } from './proc.ts'
 import { Tail } from './tail.ts'
 
@@ -37,8 +39,11 @@ export const openHost = (spool: string) => ({
   readStderrTail,
   deliver,
   closeInput,
+  hasMessage,
   poke,
   end: endAttempt,
   endStrays,
+  memoryOf,
+  readMemory,
   goneWithin,
 })

@@ -192,6 +192,8 @@ export interface ErrorMessage extends AnyResult {
     | 'error_max_budget_usd'
     | 'error_max_structured_output_retries'
   errors: string[]
+  /** Only a success has one. */
+  result?: undefined
 }
 
 export type ResultMessage = SuccessMessage | ErrorMessage

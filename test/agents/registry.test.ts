@@ -288,6 +288,7 @@ describe('the environment of an agent', () => {
       ANTHROPIC_API_KEY: 'k',
       CLAUDE_CONFIG_DIR: '/c',
       DISABLE_AUTOUPDATER: '1',
+      CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     })
   })

@@ -89,8 +89,8 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
       'unknown command "sessions frobnicate"',
       'Expected one of: list, show, adopt',
     ],
-    [['demo', '--help'], "unknown command 'demo'", '--help'],
-    [['help', 'demo'], "unknown command 'demo'", '--help'],
+    [['nothing', '--help'], "unknown command 'nothing'", '--help'],
+    [['help', 'nothing'], "unknown command 'nothing'", '--help'],
     [
       ['sessions', 'frobnicate', '--help'],
       'unknown command "sessions frobnicate"',

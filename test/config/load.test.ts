@@ -67,6 +67,7 @@ describe('defaults and overlay', () => {
         questionTimeout: 86_400_000,
         concurrency: 4,
       },
+      conversations: { keepWarm: 300_000, maxKept: 4, maxKeptMemory: 1_073_741_824 },
       jobs: {
         perWorkDir: 1,
         backoff: 30_000,
@@ -128,6 +129,14 @@ describe('defaults and overlay', () => {
     expect(config.server.port).toBe(7717)
   })
 
+  test.each([
+    [{ home: 'run: { idleTimeout: 30 }' }, 'run.idleTimeout: expected a duration with a unit'],
+    [{ home: 'run: { idleTimeout: "30" }' }, 'run.idleTimeout: expected a duration with a unit'],
+    [{ env: { REPRISE_MAX_SESSION_DURATION: '60000' } }, 'expected a duration with a unit'],
+  ])('a duration without a unit is refused: %j', (given, message) => {
+    expect(() => load(given)).toThrow(message)
+  })
+
   test('every variable', () => {
     const config = load({
       env: {
@@ -136,7 +145,7 @@ describe('defaults and overlay', () => {
         REPRISE_DATABASE_URL: 'postgres://db/reprise',
         REPRISE_RESUME_CONTEXT_THRESHOLD: '0.5',
         REPRISE_RESUME_MAX_AGE: '2d',
-        REPRISE_MAX_SESSION_DURATION: '60000',
+        REPRISE_MAX_SESSION_DURATION: '1m',
         REPRISE_DRY_RUN: '1',
         REPRISE_MAX_TIER: '2',
       },
@@ -212,7 +221,7 @@ describe('refusals', () => {
       'config.yaml:3:3 server.port: expected a whole number from 0 to 65535; got "high"',
       'config.yaml:2:3 server.prot: unknown key; did you mean server.port?',
       expect.stringMatching(
-        /^config.yaml:5:3 run.maxDuration: expected a duration such as 500ms, .*; got "forever"$/,
+        /^config.yaml:5:3 run.maxDuration: expected a duration with a unit, such as 500ms, .*; got "forever"$/,
       ),
       'REPRISE_MAX_TIER maxTier: expected a whole number from 1 to 9; got "all"',
     ])
@@ -224,9 +233,9 @@ describe('refusals', () => {
     ['jobs: { keepTranscripts: 1d }', 'jobs.keepTranscripts: is now called keep.transcripts'],
     [
       'keep: { runs: always }',
-      'keep.runs: expected a duration such as 12h or 90d, from 0ms to 3650d, or forever; got "always"',
+      'keep.runs: expected a duration with a unit, such as 12h or 90d, from 0ms to 3650d, or forever; got "always"',
     ],
-    ['keep: { events: 11y }', 'keep.events: expected a duration such as 12h or 90d'],
+    ['keep: { events: 11y }', 'keep.events: expected a duration with a unit, such as 12h or 90d'],
   ])('retention: %s', (home, message) => {
     expect(refusal({ home }).shown).toEqual([expect.stringContaining(message)])
   })
@@ -250,7 +259,7 @@ describe('refusals', () => {
     ['run: { maxLine: 8mb }', 'a size such as 512KiB, 8MiB or 1GiB'],
     ['run: { maxDuration: 30d }', 'from 1ms to 24d; got "30d"'],
     ['run: { idleTimeout: 0 }', 'got 0'],
-    ['run: { maxDuration: true }', 'a duration such as'],
+    ['run: { maxDuration: true }', 'a duration with a unit, such as'],
     ['resume: { contextThreshold: 80 }', 'a number above 0 and up to 1; got 80'],
     ['server: [1]', 'a mapping with the keys host, port, publicUrl, trustedProxies; got a list'],
     ['- 1', 'a mapping with the keys server, store'],

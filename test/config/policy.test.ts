@@ -171,8 +171,8 @@ describe('cooldowns', () => {
     ['cooldowns: { restart: { limit: -1 } }', 'expected a whole number from 0 to 1000; got -1'],
     ['cooldowns: { restart: { limit: 1001 } }', 'expected a whole number from 0 to 1000; got 1001'],
     ['cooldowns: { restart: { limit: 1.5 } }', 'expected a whole number from 0 to 1000; got 1.5'],
-    ['cooldowns: { restart: { per: 0s } }', 'expected a duration such as'],
-    ['cooldowns: { restart: { per: soon } }', 'expected a duration such as'],
+    ['cooldowns: { restart: { per: 0s } }', 'expected a duration with a unit, such as'],
+    ['cooldowns: { restart: { per: soon } }', 'expected a duration with a unit, such as'],
     ['cooldowns: { restart: { pre: 4h } }', 'unknown key; did you mean cooldowns.restart.per?'],
     [
       'cooldowns:\n  mine: { match: ["a {service}"], limit: 1 }',

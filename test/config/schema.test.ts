@@ -13,7 +13,7 @@ test('the JSON Schema describes what a file may contain, with defaults as they a
       },
       run: {
         properties: {
-          maxDuration: { default: '30m', type: ['string', 'number'] },
+          maxDuration: { default: '30m', type: 'string' },
           permissions: { enum: ['ask-all', 'ask', 'edits', 'allow'], default: 'edits' },
         },
       },
@@ -41,7 +41,7 @@ test('the JSON Schema describes what a file may contain, with defaults as they a
         additionalProperties: {
           additionalProperties: false,
           properties: {
-            every: { type: ['string', 'number'] },
+            every: { type: 'string' },
             workDir: { type: 'string', default: '.' },
             memory: { enum: ['fresh', 'persistent'] },
             paused: { default: false },

@@ -127,7 +127,7 @@ describe('refused', () => {
 
   test.each([
     ['evry: 30m', 'config.yaml:3 watches.web.evry: unknown key; did you mean watches.web.every?'],
-    ['every: 5s', 'config.yaml:3 watches.web.every: expected a duration such as 500ms'],
+    ['every: 5s', 'config.yaml:3 watches.web.every: expected a duration with a unit, such as 500ms'],
     ['every: often', 'from 10s to 366d; got "often"'],
     ['every: 400d', 'from 10s to 366d; got "400d"'],
     [

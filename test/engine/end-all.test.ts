@@ -21,7 +21,7 @@ function setUp(cancel: (id: RunId, end: () => void) => Promise<void>) {
     cancel: (run: RunId) => cancel(run, end),
     storageFailures: { current: null },
     log: { info: () => {}, warn: () => {}, error: () => {} },
-    store: { listOpenProcesses: async () => [{ attempt: { id: attempt } }] },
+    store: { listOpenProcesses: async () => [{ attempt: { id: attempt, spool: attempt } }] },
     processes: {
       folderOf: () => ({}),
       readKeeper: async () => null,

@@ -4,6 +4,7 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import type { Status } from '../../src/contract/http.ts'
+import type { Job } from '../../src/contract/job.ts'
 import type { Obstacle } from '../../src/contract/obstacle.ts'
 import type { RunDetail } from '../../src/contract/run.ts'
 import { createCli } from '../cli/cli.ts'
@@ -217,9 +218,11 @@ it('a connection that never worked: reported within seconds, paused after a few 
   expect(said.stderr.match(/^paused: /gm)).toHaveLength(1)
   expect(said.stderr).toMatch(/^paused · new session/m)
   await world.simulator.comeBack()
-  const [id] = /job_\w+/.exec(job.stderr) ?? []
-  await cli.inside(['jobs', 'retry', id ?? ''])
-  expect(await jobEnds(world, id ?? '')).toMatchObject({ state: 'completed', resultText: 'Here.' })
+  // The command that is suggested names the job by a short form of its id.
+  const [named] = /job_\w+/.exec(job.stderr) ?? []
+  expect((await cli.inside(['jobs', 'retry', named ?? ''])).code).toBe(0)
+  const [theJob] = (await world.api<{ items: Job[] }>('GET', '/api/jobs')).items
+  expect(await jobEnds(world, theJob?.id ?? '')).toMatchObject({ state: 'completed', resultText: 'Here.' })
   // The run that was only paused continues too.
   expect(await world.settled(turn.id)).toMatchObject({ outcome: 'completed', resultText: 'Here.' })
   await cli.close()

@@ -113,6 +113,8 @@ export function createEngineDouble(): EngineDouble {
     listQuarantined: async () => [],
     countRuns: async () => ({ queued: 0, running: runs.size, settled: 0 }),
     findSandbox: async () => ({ kind: 'none', problems: [], advice: null }),
+    warmConversation: async () => ({ warm: true }),
+    listKept: () => [],
     findStorageFailure: () => null,
     describeDisks: () => [],
     describeObstacles: async () => ({ obstacles: [], quotas: [], paused: [] }),

@@ -144,6 +144,7 @@ test('the OpenAPI document describes every route with named schemas', async () =
     'POST /api/conversations/{id}/fork',
     'POST /api/conversations/{id}/messages/{mid}/retry',
     'POST /api/conversations/{id}/turns',
+    'POST /api/conversations/{id}/warm',
     'POST /api/cycles/{id}/cancel',
     'POST /api/followups',
     'POST /api/hooks/{watch}',

@@ -70,6 +70,8 @@ export class World {
   async configure(config: object): Promise<void> {
     const merged = {
       agents: { claude: { model: 'haiku' } },
+      // Most tests are about the start and the end of processes, so none is kept unless a test asks for it.
+      conversations: { keepWarm: '0s' },
       run: { termAfter: '1s', killAfter: '1s' },
       ...config,
     }

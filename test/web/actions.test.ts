@@ -63,7 +63,7 @@ describe.skipIf('problem' in found)('on the page', () => {
     await page.getByLabel('Prompt').fill('Which number?')
     await page.getByRole('button', { name: 'Continue', exact: true }).click()
     await page.waitForURL(/\/runs\/run_/)
-    await page.getByText('✓ completed').waitFor()
+    await titled(/Which number\?\s*completed/)
     const sent = desk.world.simulator
       .requests()
       .findLast(({ userText }) => userText.includes('Which number?'))

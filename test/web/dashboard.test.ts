@@ -288,6 +288,8 @@ describe.skipIf('problem' in found)('the dashboard', () => {
       await check(path, {})
       await phone.emulateMedia({ colorScheme: 'dark' })
       await check(`${path} (dark)`, { runOnly: ['color-contrast'] })
+      const broken = /NaN|\[object Object\]|Invalid Date/.exec(await phone.locator('main').innerText())
+      if (broken) findings.push(`${path} shows ${broken[0]}`)
       const wide = Number(await phone.evaluate('document.documentElement.scrollWidth - innerWidth'))
       if (wide > 0) findings.push(`${path} is ${wide} px too wide`)
     }

@@ -90,6 +90,8 @@ test('the steps of a run: its tools and the programs of the broker, ended or not
     },
     { type: 'program-start', program: 'docker', what: 'docker restart web', workDir: '/srv' },
     { type: 'program-end', program: 'docker', what: 'docker restart web', exitCode: 0 },
+    { type: 'program-start', program: 'docker', what: 'docker ps', workDir: '/srv' },
+    { type: 'program-end', program: 'docker', what: 'docker ps', exitCode: 1 },
     { type: 'tool-end', toolUseId: 'a', isError: false, content: '' },
     {
       type: 'tool-start',
@@ -114,8 +116,8 @@ test('the steps of a run: its tools and the programs of the broker, ended or not
   const steps = new Steps()
   for (const event of events) steps.take(event)
   expect(steps.steps).toMatchObject([
-    { kind: 'tool', about: 'docker restart web', startedAt: 0, endedAt: 3000, failed: false },
-    { kind: 'broker', name: 'docker', startedAt: 1000, endedAt: 2000, failed: false },
+    { kind: 'broker', about: 'docker restart web', startedAt: 0, endedAt: 5000, failed: false },
+    { kind: 'broker', name: 'docker', startedAt: 3000, endedAt: 4000, failed: true },
     { kind: 'tool', about: 'sleep 9', endedAt: null },
     { kind: 'answer', name: 'a person: allow' },
   ])

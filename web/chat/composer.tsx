@@ -39,16 +39,16 @@ export function Composer({
   const { data: plan } = useQuery(planQuery(conversation.id, agent, fresh))
   const latest = runs.find((run) => run.agent === agent && run.contextTokens !== null)
   const open = runs.filter(({ state }) => state !== 'settled').length
+  const asked = () => ({
+    agent,
+    ...(model.trim() ? { model: model.trim() } : {}),
+    ...(permissions ? { permissions } : {}),
+    ...(fresh ? { forceFreshSession: true } : {}),
+  })
   const send = async () => {
     if (text.trim() === '' || act.busy) return
     const key = crypto.randomUUID()
-    const request = {
-      text,
-      agent,
-      ...(model.trim() ? { model: model.trim() } : {}),
-      ...(permissions ? { permissions } : {}),
-      ...(fresh ? { forceFreshSession: true } : {}),
-    }
+    const request = { text, ...asked() }
     const done = await act.run(() => client.createTurn(conversation.id, request, { idempotencyKey: key }))
     if (!done) return
     setText('')
@@ -72,7 +72,10 @@ export function Composer({
           value={text}
           rows={Math.min(10, Math.max(2, text.split('\n').length))}
           placeholder={`Message ${agent}…`}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => {
+            if (text === '') void client.warmConversation(conversation.id, asked()).catch(() => {})
+            setText(event.target.value)
+          }}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
             event.preventDefault()

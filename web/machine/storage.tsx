@@ -5,7 +5,6 @@ import type { PruneReport } from '../../src/contract/prune.ts'
 import { client } from '../data/client.ts'
 import { configurationQuery } from '../data/queries.ts'
 import { formatBytes, formatCount } from '../format/amounts.ts'
-import { formatSpan } from '../format/time.ts'
 import { useAct } from '../parts/act.ts'
 import { Button, ErrorBox, Fact } from '../parts/base.tsx'
 
@@ -18,9 +17,10 @@ const KINDS = {
   checkpoints: 'checkpoints',
 } as const
 
+/** Durations are written as in the configuration, such as `30m`. */
 interface Settings {
-  keep?: Partial<Record<keyof typeof KINDS, number | 'forever'>>
-  run?: { concurrency?: number; maxDuration?: number; questionTimeout?: number }
+  keep?: Partial<Record<keyof typeof KINDS, string>>
+  run?: { concurrency?: number; maxDuration?: string; questionTimeout?: string }
   jobs?: { perWorkDir?: number }
 }
 
@@ -41,7 +41,7 @@ export function Storage() {
           const kept = keep[key as keyof typeof KINDS]
           return kept === undefined ? null : (
             <Fact key={key} name={word}>
-              {kept === 'forever' ? 'kept for ever' : `kept for ${formatSpan(kept)}`}
+              {kept === 'forever' ? 'kept for ever' : `kept for ${kept}`}
             </Fact>
           )
         })}
@@ -80,9 +80,9 @@ export function Limits() {
       <Fact name="at a time">
         {run.concurrency ?? '–'} runs, {jobs.perWorkDir ?? '–'} per directory
       </Fact>
-      {run.maxDuration !== undefined && <Fact name="an attempt">at most {formatSpan(run.maxDuration)}</Fact>}
+      {run.maxDuration !== undefined && <Fact name="an attempt">at most {run.maxDuration}</Fact>}
       {run.questionTimeout !== undefined && (
-        <Fact name="a question">waits {formatSpan(run.questionTimeout)} for an answer</Fact>
+        <Fact name="a question">waits {run.questionTimeout} for an answer</Fact>
       )}
     </dl>
   )

@@ -212,6 +212,7 @@ function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Co
       name: 'created',
       ...sorted('newest', 'created'),
       muted: true,
+      from: 'sm',
       cell: (job) => <Ago at={job.createdAt} />,
     },
   ]

@@ -4,6 +4,7 @@ import type { RunEvent } from '../../src/contract/events.ts'
 
 export interface Step {
   key: string
+  /** `broker`: the broker started it outside the sandbox. */
   kind: 'tool' | 'broker' | 'answer'
   name: string
   about: string
@@ -34,15 +35,20 @@ export class Steps {
       case 'tool-end':
         this.#end(event.toolUseId, startedAt, event.isError)
         break
-      case 'program-start':
-        this.#begin(`broker ${event.what}`, {
-          key,
-          kind: 'broker',
-          name: event.program,
-          about: event.what,
-          startedAt,
-        })
+      case 'program-start': {
+        // A command that is nothing but this program is one step.
+        const call = [...this.#open.values()].find(({ about }) => about === event.what)
+        if (call) call.kind = 'broker'
+        else
+          this.#begin(`broker ${event.what}`, {
+            key,
+            kind: 'broker',
+            name: event.program,
+            about: event.what,
+            startedAt,
+          })
         break
+      }
       case 'program-end':
         this.#end(`broker ${event.what}`, startedAt, event.exitCode !== 0)
         break

@@ -19,6 +19,7 @@ import { probeClaude } from './probe.ts'
 import { claudeReminder } from './reminder.ts'
 import { readClaudeScheduling } from './scheduling.ts'
 import { inspectClaudeTranscript } from './transcript.ts'
+import { readClaudeStartFiles, staysClaudeQuiet } from './waiting.ts'
 
 export const claudeAdapter: AgentAdapter = {
   name: 'claude',
@@ -44,6 +45,7 @@ export const claudeAdapter: AgentAdapter = {
   readInstructions: readClaudeInstructions,
   plan: planClaude,
   prompt: userMessage,
+  waiting: { readStartFiles: readClaudeStartFiles, staysQuiet: staysClaudeQuiet },
   describeTool: describeClaudeTool,
   readScheduling: readClaudeScheduling,
   output: { stateful: false, parseLine: parseClaudeLine },

@@ -36,7 +36,8 @@ export function parseSystem(value: Json): EventBody[] | undefined {
   if (value.subtype === 'background_tasks_changed' && Array.isArray(value.tasks)) {
     // Only sub-agents are waited for: a background shell, for example a server, may run for ever.
     const agents = value.tasks.filter((task) => isRecord(task) && task.task_type === 'local_agent')
-    return [{ type: 'background', tasks: agents.length }]
+    const others = value.tasks.length - agents.length
+    return [{ type: 'background', tasks: agents.length, ...(others > 0 ? { others } : {}) }]
   }
   if (value.subtype === 'compact_boundary') {
     const meta = isRecord(value.compact_metadata) ? value.compact_metadata : value

@@ -40,10 +40,10 @@ export function planClaude(input: PlanInput): Plan {
   if (options) args.push(...optionArgs(options))
   args.push(...input.extraArgs)
 
-  const messages = [userMessage(input.promptId, input.prompt)]
   const gated = permissions === 'ask-all' || input.gated ? '*' : SCHEDULING_TOOLS.join('|')
   const instructions = isSealed && input.tier === null ? input.directory.instructions : null
-  messages.unshift(initialize(gated, systemPrompt(options, instructions)))
+  const messages = [initialize(gated, systemPrompt(options, instructions))]
+  if (input.prompt !== null) messages.push(userMessage(input.promptId, input.prompt))
   return { args, input: messages }
 }
 

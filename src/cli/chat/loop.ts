@@ -10,7 +10,7 @@ import { act, findMessage } from './actions.ts'
 import { parseChatInput } from './command.ts'
 import { otherDirectory, titleOf } from './conversation-text.ts'
 import { createChatReader } from './input.ts'
-import type { Chat } from './state.ts'
+import { type Chat, nextTurn } from './state.ts'
 import { followTurn, retry, say, type TurnEnd, type TurnOptions } from './turn.ts'
 
 export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<void> {
@@ -38,6 +38,7 @@ export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<v
 
   const reader = createChatReader(context)
   while (!left.signal.aborted) {
+    warm(chat)
     const typed = await reader.read(style.bold(promptOf(chat)))
     if (typed === null) break
     const input = parseChatInput(typed)
@@ -59,6 +60,12 @@ export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<v
 
   if (left.signal.aborted) context.exitCode = EXIT.interrupted
   await leave(chat, context)
+}
+
+/** Has the agent started while the person writes. Without it the answer only takes longer. */
+function warm(chat: Chat): void {
+  if (chat.isNew && !chat.isUsed) return
+  void chat.ask((client) => client.warmConversation(chat.conversation.id, nextTurn(chat))).catch(() => {})
 }
 
 function greeting({ conversation, agent, isNew }: Chat, cwd: string): string[] {

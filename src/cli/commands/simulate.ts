@@ -1,10 +1,10 @@
 /** `reprise simulate`: runs the scripted model server alone, for agents and tests outside the daemon. */
-import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { RepriseError } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../simulator/request-record.ts'
 import type { Simulator } from '../../simulator/server.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
+import { readScenario } from '../daemon/scenario-file.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 
 const EXAMPLES = `
@@ -31,12 +31,8 @@ export function define(command: Command, context: CliContext): void {
 }
 
 async function simulate({ scenario: file, port = 0 }: SimulateOptions, context: CliContext): Promise<void> {
-  const [{ startSimulator }, { loadScenario }] = await Promise.all([
-    import('../../simulator/server.ts'),
-    import('../../simulator/scenario.ts'),
-  ])
-  const scenario =
-    file === undefined ? undefined : await loadScenario(resolve(context.cwd, file)).catch(notAScenario)
+  const { startSimulator } = await import('../../simulator/server.ts')
+  const scenario = file === undefined ? undefined : await readScenario(file, context)
   const simulator = await startSimulator({ port, ...(scenario ? { scenario } : {}) }).catch(
     (error: unknown) => {
       throw cannotListen(error, port)
@@ -78,15 +74,6 @@ async function logRequests(simulator: Simulator, context: CliContext): Promise<v
     const what = `#${n} ${kind} ${model} ${status ?? '–'} ${outcome}${rule ? ` by "${rule}"` : ''}`
     await printLine(context, safe(`${what}${said ? `: ${said}` : ''}`))
   }
-}
-
-function notAScenario(error: unknown): never {
-  const { code, message } = error as { code?: unknown; message: string }
-  if (code !== 'scenario-invalid') throw error
-  throw new RepriseError('scenario-invalid', message, {
-    hint: 'docs/simulator.md describes the format.',
-    cause: error,
-  })
 }
 
 function portNumber(text: string): number {

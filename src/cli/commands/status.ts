@@ -51,6 +51,7 @@ async function showStatus(context: CliContext): Promise<void> {
     `home      ${status.home}`,
     runsLine(status),
     sandboxLine(status.sandbox),
+    ...keptLines(status.kept, now),
     ...storeLines(status.cannotStore, now).map((line) => style.red(line)),
     ...status.disks.map(({ message }) => style.red(style.safe(`disk      ${message}; new attempts wait`))),
     ...quarantineLines(status.quarantined, now).map((line) => style.red(style.safe(line))),
@@ -72,6 +73,13 @@ async function showStatus(context: CliContext): Promise<void> {
   }
   for (const line of lines) await printLine(context, line)
 }
+
+/** The processes that wait for the next turn of their conversation. */
+const keptLines = (kept: Status['kept'], now: Date) =>
+  kept.map(
+    ({ agent, conversationId, since, until, memoryBytes }) =>
+      `waiting   ${agent} for ${conversationId ?? 'a turn'}, since ${formatAge(since, now)}, at most until ${formatTime(until)}${memoryBytes === null ? '' : ` (${formatBytes(memoryBytes)})`}`,
+  )
 
 const sandboxLine = ({ kind }: Status['sandbox']) =>
   kind === 'none'

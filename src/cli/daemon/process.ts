@@ -13,14 +13,16 @@ import { type DaemonLink, findDaemon } from './link.ts'
 const READY_WITHIN_MS = 30_000
 const LOG_LIMIT_BYTES = 20 * 1024 * 1024
 
+/** `options` are further options of `reprise up`. */
 export async function startInBackground(
   context: CliContext,
   home: string,
+  options: readonly string[] = [],
 ): Promise<{ link: DaemonLink; notices: string[]; simulator: string | null }> {
   const until = performance.now() + READY_WITHIN_MS
   for (;;) {
     try {
-      const { url, notices, simulator } = await launch(context, home)
+      const { url, notices, simulator } = await launch(context, home, options)
       const link = await findDaemon(home)
       if (link) return { link, notices, simulator }
       throw new RepriseError(
@@ -38,16 +40,20 @@ export async function startInBackground(
   }
 }
 
-async function launch(context: CliContext, home: string): Promise<Ready> {
+async function launch(context: CliContext, home: string, options: readonly string[]): Promise<Ready> {
   const notes = ensureHome(home)
   const log = openLog(join(home, 'daemon.log'))
-  const child = spawn(process.execPath, [...process.execArgv, context.entry, 'up', '--foreground'], {
-    cwd: context.cwd,
-    env: { ...context.env, REPRISE_HOME: home },
-    // In a process group of its own, so that Ctrl-C does not reach it.
-    detached: true,
-    stdio: ['ignore', log, log, 'ipc'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, context.entry, 'up', '--foreground', ...options],
+    {
+      cwd: context.cwd,
+      env: { ...context.env, REPRISE_HOME: home },
+      // In a process group of its own, so that Ctrl-C does not reach it.
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    },
+  )
   closeSync(log)
   try {
     const ready = readHandshake(await firstMessage(child, home))

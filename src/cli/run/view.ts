@@ -37,7 +37,8 @@ export function createRunView(context: CliContext, { announceResume, before }: R
   let midLine = false
   let hasDeltas = false
   let makesRoom = false
-  const refused = new Set<string>()
+  /** Tool calls whose failure is shown otherwise. */
+  const explained = new Set<string>()
   let progress = startProgress(before)
   const status = createStatusLine(context, () => formatProgress(progress, new Date()))
 
@@ -80,9 +81,10 @@ export function createRunView(context: CliContext, { announceResume, before }: R
       hasDeltas = false
       return endLine()
     }
-    if (event.type === 'refusal' && event.toolUseId !== undefined) refused.add(event.toolUseId)
-    // The refusal was shown already.
-    if (event.type === 'tool-end' && refused.delete(event.toolUseId)) return
+    // The agent is told by an error that Reprise keeps the follow-up.
+    const explains = event.type === 'refusal' || event.type === 'follow-up'
+    if (explains && event.toolUseId !== undefined) explained.add(event.toolUseId)
+    if (event.type === 'tool-end' && explained.delete(event.toolUseId)) return
     const line = asideOf(event, announceResume)
     if (line !== null) note(nested ? `  ${line}` : line)
   }

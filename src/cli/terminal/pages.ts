@@ -9,8 +9,8 @@ const KEPT_ROWS = 3
 
 /** Splits a text into pages that fit on the screen. Lines are wrapped first, so that nothing scrolls out of sight. */
 export function pagesOf(text: string, { rows, columns }: Pick<TerminalOut, 'rows' | 'columns'>): string[] {
-  const width = Math.max(20, columns ?? COLUMNS_WITHOUT_TERMINAL)
-  const height = Math.max(5, (rows ?? ROWS_WITHOUT_TERMINAL) - KEPT_ROWS)
+  const width = Math.max(20, columns || COLUMNS_WITHOUT_TERMINAL)
+  const height = Math.max(5, (rows || ROWS_WITHOUT_TERMINAL) - KEPT_ROWS)
   const lines = text.split('\n').flatMap((line) => wrapColumns(line.replaceAll('\t', '    '), width))
   const pages: string[] = []
   for (let from = 0; from < lines.length; from += height)

@@ -34,7 +34,8 @@ export function styleFor(stream: TerminalOut, env: Environment): Style {
 }
 
 export function widthOf(stream: TerminalOut): number {
-  return stream.columns ?? WIDTH_WITHOUT_TERMINAL
+  // Some terminals report a width of 0 before they know it.
+  return stream.columns || WIDTH_WITHOUT_TERMINAL
 }
 
 /** The beginning of a text, on one line. Long texts are cut before whitespace is replaced. */

@@ -10,6 +10,7 @@ import {
   RetryTurn,
   UpdateConversation,
   UpdatedConversation,
+  WarmTurn,
 } from '../conversation.ts'
 import { WorkDir } from '../create-run.ts'
 import { page, SearchText } from '../http.ts'
@@ -86,6 +87,17 @@ export const conversationRoutes = {
     }),
     responses: { 200: json('The plan', TurnPlan) },
     errors: ['not-found', 'agent-unknown'],
+  },
+  warmConversation: {
+    tag: 'conversations',
+    summary: 'Starts the agent ahead of a turn that is about to be sent',
+    description:
+      'For programs in which somebody begins to write. The body says with which agent, model and permissions the turn will be sent. If the turn would resume a session, a process that has resumed it waits for `conversations.keepWarm`. Calling this again, or never, changes nothing but the time that the turn takes.',
+    params: ConversationPath,
+    body: RetryTurn,
+    bodyOptional: true,
+    responses: { 200: json('Whether a process waits now', WarmTurn) },
+    errors: ['not-found', 'agent-unknown', 'agent-unavailable', 'work-dir-unusable'],
   },
   deleteConversation: {
     tag: 'conversations',

@@ -34,6 +34,7 @@ export const PATHS = {
   updateConversation: 'PATCH /api/conversations/{id}',
   planMove: 'GET /api/conversations/{id}/move',
   planTurn: 'GET /api/conversations/{id}/plan',
+  warmConversation: 'POST /api/conversations/{id}/warm',
   deleteConversation: 'DELETE /api/conversations/{id}',
   createTurn: 'POST /api/conversations/{id}/turns',
   editMessage: 'PATCH /api/conversations/{id}/messages/{mid}',

@@ -10,6 +10,7 @@ import type { Message } from '../../agents/protocol.ts'
 import type { AttemptDir, ProtocolSeed } from '../../process/attempt-dir.ts'
 import type { LadderInput, LadderResult } from '../../process/ladder.ts'
 import type { LaunchInput } from '../../process/launch.ts'
+import type { MachineMemory } from '../../process/memory.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import type { TailEnd } from '../../process/tail.ts'
 
@@ -44,6 +45,8 @@ export interface Processes {
   deliver: (dir: AttemptDir, message: Message) => Promise<void>
   /** Ends the agent's stdin once everything before has been fed to it. */
   closeInput: (dir: AttemptDir) => Promise<void>
+  /** Whether a message with this id was delivered, or is about to be. */
+  hasMessage: (dir: AttemptDir, id: string) => boolean
   /** Has messages fed that a daemon may have left undelivered when it died. */
   poke: (dir: AttemptDir) => void
 
@@ -51,6 +54,10 @@ export interface Processes {
   end: (input: LadderInput) => Promise<LadderResult>
   /** Kills what is left of the attempt. */
   endStrays: (attemptId: string, keeper: ProcessIdentity | null, killMs: number) => Promise<LadderResult>
+  /** The memory that the agent and everything that it started use alone, and their share of what they share. */
+  memoryOf: (attemptId: string, keeper: ProcessIdentity) => Promise<number>
+  /** How much memory the machine has left. */
+  readMemory: () => Promise<MachineMemory>
   /** False if one of them is still alive after this time. */
   goneWithin: (processes: readonly ProcessIdentity[], ms: number) => Promise<boolean>
 }

@@ -79,6 +79,8 @@ export interface RunPurpose {
   /** Notices: notifies people that the agent waits for an answer. */
   tellOfQuestion: (run: RunRecord, ask: Ask) => Promise<void>
 
+  /** A process that has completed such a run waits for the next one in the session, if the settings allow it. */
+  readonly keepsWarm: boolean
   /** Whether a process that has ended its turn may be kept for a prompt that is due soon. */
   keepsProcess: (run: RunRecord, end: EventOf<'turn-end'>) => boolean
   /** How a prompt that this run planned is sent to its session when it is due. */

@@ -2,6 +2,7 @@
 import type { CheckpointPolicy } from '../../contract/checkpoint.ts'
 import type { PermissionMode } from '../../contract/create-run.ts'
 import type { TierSettings } from '../../core/escalation/tier.ts'
+import type { KeptLimits } from '../../core/kept/who-goes.ts'
 import type { ResumeLimits } from '../../core/resume/facts.ts'
 import type { LifecycleLimits } from '../../core/session/lifecycle.ts'
 import type { RuleSettings } from '../../core/shell/tool-rules.ts'
@@ -36,6 +37,7 @@ export interface EngineSettings {
   escalation: EscalationSettings
   watches: readonly ConfiguredWatch[]
   followUps: FollowUpSettings
+  kept: KeptLimits
 }
 
 /** How long things are kept after their end or last use. Infinity: forever. */

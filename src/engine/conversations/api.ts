@@ -9,6 +9,7 @@ import type {
   RetryTurn,
   UpdateConversation,
   UpdatedConversation,
+  WarmTurn,
 } from '../../contract/conversation.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
 import type { ConversationId, MessageId } from '../../contract/ids.ts'
@@ -22,6 +23,8 @@ export interface ConversationEngine {
   updateConversation: (id: ConversationId, change: UpdateConversation) => Promise<UpdatedConversation>
   /** Describes what a move to that directory would mean for the sessions. Changes nothing. */
   planMove: (id: ConversationId, workDir: string) => Promise<ConversationMove>
+  /** Starts the agent ahead of a turn, if the turn would resume a session. */
+  warmConversation: (id: ConversationId, request: RetryTurn) => Promise<WarmTurn>
   /** Cancels the open runs of the conversation; settled runs stay as records. */
   deleteConversation: (id: ConversationId) => Promise<void>
   createTurn: (

@@ -53,7 +53,7 @@ export interface ConversationHooks {
 export function createConversations(
   deps: ConversationDeps,
   { describe, wake, onDeleted, stop, endOutdated }: ConversationHooks,
-): ConversationEngine {
+): Omit<ConversationEngine, 'warmConversation'> {
   const { store, agents, clock, settings } = deps
 
   const require = async (id: ConversationId): Promise<ConversationRecord> => {

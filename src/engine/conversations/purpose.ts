@@ -36,6 +36,7 @@ export function createTurnPurpose(deps: TurnPurposeDeps, plain: RunPurpose): Run
       return turn ? [store.effects.endTurn(turn)] : []
     },
 
+    keepsWarm: true,
     // The turn must end so that the person gets the answer. A follow-up becomes a turn of its own.
     keepsProcess: () => false,
     laterRun: async (before, later) => {

@@ -16,7 +16,7 @@ import { cutoff, type Sweep } from './tally.ts'
 export interface SweepFilesDeps {
   store: Pick<
     Store,
-    'findAttemptEnd' | 'hasAttempt' | 'getSession' | 'findSession' | 'findLeaseHolder' | 'isSessionInUse'
+    'findSpoolEnd' | 'hasSpool' | 'getSession' | 'findSession' | 'findLeaseHolder' | 'isSessionInUse'
   >
   mirrors: Pick<Mirror, 'listSessions' | 'sizeOf' | 'remove' | 'tidy'>
   log: Log
@@ -34,7 +34,7 @@ export interface SweepFilesDeps {
   }
 }
 
-/** A folder of an attempt that is not stored is left alone for this long. */
+/** The folder of a process that is not stored is left alone for this long. */
 const STRAY_MS = 3_600_000
 
 export async function sweepFiles(deps: SweepFilesDeps, sweep: Sweep): Promise<void> {
@@ -52,20 +52,20 @@ export async function sweepSpool(deps: SweepFilesDeps, sweep: Sweep): Promise<vo
   for (const { name } of await listDir(spool)) {
     if (!AttemptId.is(name)) continue
     const path = join(spool, name)
-    const endedAt = await store.findAttemptEnd(name)
+    const endedAt = await store.findSpoolEnd(name)
     const isOld = endedAt !== null && before !== null && endedAt.getTime() <= before.getTime()
     if (isOld || (await isStray(deps, sweep, path, name))) await remove(deps, sweep, 'output', path)
   }
 }
 
-/** The attempt was deleted with its run. */
+/** The process was deleted with the last of its runs. */
 async function isStray(
   { store }: SweepFilesDeps,
   { now }: Sweep,
   path: string,
-  id: AttemptId,
+  spool: string,
 ): Promise<boolean> {
-  if (await store.hasAttempt(id)) return false
+  if (await store.hasSpool(spool)) return false
   const found = await stat(path).catch(() => null)
   return found !== null && now.getTime() - found.mtimeMs > STRAY_MS
 }

@@ -129,9 +129,11 @@ async function append({ file, size, place }: Target, before: Chain): Promise<Cha
 /** Copies the whole file. The first chunk appears last: with it the generation is complete, and others can be deleted. */
 async function copyAnew({ file, size, place }: Target, generation: number): Promise<Chain> {
   const chunks: Chunk[] = []
+  // One buffer for all chunks: many large ones would be collected late.
+  const buffer = Buffer.allocUnsafe(Math.min(size, CHUNK_BYTES))
   let from = 0
   do {
-    const bytes = await readAt(file, from, Math.min(size, from + CHUNK_BYTES))
+    const bytes = await readAt(file, from, Math.min(size, from + CHUNK_BYTES), buffer)
     chunks.push(await writeChunk(place, bytes, { generation, from }))
     if (bytes.length === 0) break
     from += bytes.length
@@ -203,11 +205,13 @@ export async function* readMirrored({ dir }: MirrorPlace, chain: Chain): AsyncGe
   for (const chunk of chain.chunks) yield await readChunk(dir, chunk)
 }
 
-async function readAt(file: FileHandle, from: number, to: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(Math.max(0, to - from))
+/** With `into`, the result is a part of that buffer, which the next call overwrites. */
+async function readAt(file: FileHandle, from: number, to: number, into?: Buffer): Promise<Buffer> {
+  const length = Math.max(0, to - from)
+  const buffer = into ?? Buffer.allocUnsafe(length)
   let filled = 0
-  while (filled < buffer.length) {
-    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, from + filled)
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled)
     if (bytesRead === 0) break
     filled += bytesRead
   }

@@ -4,18 +4,16 @@
  */
 import { RepriseError, toRepriseError } from '../../contract/errors.ts'
 import type { ConversationId } from '../../contract/ids.ts'
-import { NO_USAGE } from '../../contract/outcome.ts'
 import type { TurnPlan } from '../../contract/overview.ts'
 import { reasonText } from '../../contract/start-text.ts'
-import type { ConversationRecord } from '../../store/conversations/records.ts'
-import type { NewRun, RunRecord } from '../../store/runs/records.ts'
+import type { NewRun } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
-import { buildRun } from '../path/build-run.ts'
+import { imagineTurn } from '../path/imagine-run.ts'
 import { type PrepareDeps, type Prepared, prepareAttempt } from '../path/prepare.ts'
 
 export type PlanDeps = PrepareDeps & {
   store: Pick<Store, 'getConversation' | 'listMessages'>
-  settings: { permissions: NewRun['request']['permissions'] }
+  settings: { permissions: NewRun['request']['permissions']; dryRun: boolean }
 }
 
 export async function planTurn(
@@ -26,7 +24,7 @@ export async function planTurn(
   const conversation = await deps.store.getConversation(id)
   if (!conversation) throw new RepriseError('not-found', `there is no conversation ${id}`)
   const agent = request.agent ?? conversation.agent
-  const run = imagineRun(deps, conversation, agent, request.forceFreshSession)
+  const run = imagineTurn(conversation, request, deps.settings, deps.clock.now())
   const none = { agent, sessionId: null, freshReason: null, turns: 0, promptTokens: 0, leftOutTurns: 0 }
   try {
     const prepared = await prepareAttempt(deps, run, null)
@@ -61,50 +59,4 @@ function describe(agent: string, { attempt, sent }: Prepared, turns: number): Tu
   const history = carried > 0 ? ` with ${carried} earlier ${carried === 1 ? 'turn' : 'turns'}` : ''
   const message = `Starts ${turns === 0 ? 'a new session' : 'fresh'}${history}${because}.`
   return { ...shared, kind: 'fresh', sessionId: null, message }
-}
-
-function imagineRun(
-  { clock, settings }: PlanDeps,
-  conversation: ConversationRecord,
-  agent: string,
-  forceFreshSession: boolean,
-): RunRecord {
-  const run = buildRun({
-    agent,
-    model: null,
-    workDir: conversation.workDir,
-    prompt: '',
-    request: { permissions: settings.permissions, forceFreshSession },
-    sessionId: null,
-    createdAt: clock.now(),
-  })
-  return {
-    ...run,
-    state: { at: 'queued', notBefore: null, why: null, paused: false },
-    cancelRequested: false,
-    decision: null,
-    sandbox: null,
-    directorySettings: null,
-    attemptCount: 0,
-    outdatedAttempts: 0,
-    interruptions: 0,
-    resumeCount: 0,
-    resultText: null,
-    sent: null,
-    spend: { usage: NO_USAGE, costUsd: null, estimated: false, contextTokens: null, contextWindow: null },
-    done: { modelCalls: 0, toolCalls: 0, refusals: 0 },
-    priority: 0,
-    place: null,
-    links: {
-      parentRunId: null,
-      tier: null,
-      conversationId: conversation.id,
-      turn: conversation.turnCount + 1,
-      jobId: null,
-      cycleId: null,
-      followUpId: null,
-      budgetOf: null,
-    },
-    startedAt: null,
-  }
 }

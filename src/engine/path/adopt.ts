@@ -1,7 +1,7 @@
 /**
  * Recovery: adopts an attempt that another daemon left open. A new fence shuts that daemon out; then the path continues
  * from the stored state. If the agent was never started, its keeper is prevented from starting it and the run is queued
- * again.
+ * again. So it is if the turn was to be given to a kept process and never was; that process is ended.
  *
  * The same is done after a temporary error of the machine (core/system-error.ts), by the daemon that met it: it pauses,
  * then adopts the attempt from itself, or leaves the run queued if it has no open attempt. The pauses grow, nothing is
@@ -19,6 +19,7 @@ import { GONE, type Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
 import { type AttendDeps, attend } from './attend.ts'
 import { type EndRunDeps, giveUp, leaveToOther, withdraw } from './end-run.ts'
+import { joinedProcess } from './trace.ts'
 
 export type AdoptDeps = AttendDeps &
   EndRunDeps & {
@@ -26,7 +27,10 @@ export type AdoptDeps = AttendDeps &
     agents: Pick<AgentRegistry, 'adapterOf' | 'find'>
     enforcement: Pick<Enforcement, 'openGate' | 'release'>
     handling: Pick<Handling, 'enter' | 'leave'>
-    processes: Pick<Processes, 'folderOf' | 'revoke' | 'findKeeper' | 'isOfOther' | 'isAlive' | 'lastWriteOf'>
+    processes: Pick<
+      Processes,
+      'folderOf' | 'revoke' | 'findKeeper' | 'isOfOther' | 'isAlive' | 'lastWriteOf' | 'hasMessage'
+    >
     closing: AbortSignal
     /** Reprise's own files are in the directory that contains it. */
     spool: string
@@ -50,15 +54,20 @@ export async function adoptAttempt(deps: AdoptDeps, run: RunRecord, left: Attemp
 async function adopt(deps: AdoptDeps, run: RunRecord, left: AttemptRecord, notStarted: string) {
   const { store, agents, clock, persist, log, enforcement, processes } = deps
   const attempt = await persist(() => store.takeOver(left, clock.now()))
-  const dir = processes.folderOf(attempt.id)
+  const dir = processes.folderOf(attempt.spool)
   if (await processes.revoke(dir)) {
     enforcement.release(dir)
     return await withdraw(deps, run, attempt, notStarted)
   }
+  const keeper = attempt.process ?? (await processes.findKeeper(dir, attempt.spool)) ?? GONE
+  if (processes.isOfOther(keeper, dir)) return await leaveToOther(deps, run, attempt)
   const session = await store.getSession(attempt.sessionId)
   const adapter = await agents.adapterOf(run.agent, session?.runtimeId ?? '')
-  const keeper = attempt.process ?? (await processes.findKeeper(dir, attempt.id)) ?? GONE
-  if (processes.isOfOther(keeper, dir)) return await leaveToOther(deps, run, attempt)
+  const { id: promptName } = adapter.prompt(attempt.promptId, [], attempt)
+  if (joinedProcess(attempt) && !processes.hasMessage(dir, promptName)) {
+    await processes.endStrays(attempt.spool, keeper, deps.settings.killAfterMs)
+    return await withdraw(deps, run, attempt, notStarted)
+  }
   if (attempt.process === null) await persist(() => store.markLaunched(attempt, keeper))
   log.info({ run: run.id, attempt: attempt.id, pid: keeper.pid }, 'adopted an attempt')
   const goneSince = processes.isAlive(keeper) ? null : await processes.lastWriteOf(dir)

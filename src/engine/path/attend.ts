@@ -14,7 +14,7 @@ export type AttendDeps = SupervisionDeps &
     live: LiveRuns
   }
 
-export type AttendInput = Omit<SupervisionInput, 'onWaiting'>
+export type AttendInput = Omit<SupervisionInput, 'onWaiting' | 'mayStay'>
 
 /** `goneSince` is set if the process had already ended when the attempt was adopted. */
 export async function attend(
@@ -25,7 +25,8 @@ export async function attend(
   const { live, enforcement } = deps
   const { run, attempt } = input
   const onWaiting = (waiting: boolean) => live.noteWaiting(run.id, waiting)
-  const supervision = new Supervision(deps, { ...input, onWaiting })
+  const mayStay = attempt.keepable && input.gate === null && deps.purposes.of(run).keepsWarm
+  const supervision = new Supervision(deps, { ...input, mayStay, onWaiting })
   live.add(run.id, supervision)
   try {
     await stopIfUnwanted(deps, input, supervision)

@@ -3,7 +3,10 @@
  * and the dispatcher reads it there.
  */
 import type { EventBody } from '../../contract/events.ts'
+import type { SandboxName } from '../../contract/sandbox.ts'
 import { overBudget } from '../../core/job/budget.ts'
+import type { Binding } from '../../core/kept/binding.ts'
+import type { KeptLimits } from '../../core/kept/who-goes.ts'
 import type { Handling } from '../../process/handling.ts'
 import type { Pause } from '../../store/obstacles/paused-runs.ts'
 import type { NewAttempt } from '../../store/runs/attempt-records.ts'
@@ -12,6 +15,9 @@ import type { Store } from '../../store/store.ts'
 import type { DiskSpace } from '../base/disk-space.ts'
 import type { Processes } from '../base/processes.ts'
 import type { Enforcement } from '../enforce/enforcement.ts'
+import { readBinding } from '../kept/binding.ts'
+import { readTranscriptBytes } from '../kept/disturbance.ts'
+import type { KeptProcesses } from '../kept/kept.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type MendDeps, mendTranscript } from '../sessions/mend.ts'
 import { type LimitDeps, limitRun } from '../trust/limit-run.ts'
@@ -30,7 +36,9 @@ export type DriveDeps = TakeInDeps &
     handling: Pick<Handling, 'during'>
     obstacles: Pick<Obstacles, 'pass'>
     disk: Pick<DiskSpace, 'findShortage'>
-    processes: Pick<Processes, 'prepare' | 'launch'>
+    kept: Pick<KeptProcesses, 'take'>
+    processes: Pick<Processes, 'prepare' | 'launch' | 'deliver'>
+    settings: { kept: Pick<KeptLimits, 'keepMs'> }
   }
 
 /** Never rejects. */
@@ -89,34 +97,77 @@ async function start(
   const { store, persist, enforcement, processes } = deps
   const { agent, runtime, plan, place, newSession, startEffects, sent } = prepared
   const { sandbox, note } = await enforcement.chooseSandbox(run, agent)
-  const attempt = await store.startAttempt({
-    attempt: { ...prepared.attempt, sandbox },
+  const binding = await findBinding(deps, run, prepared, sandbox)
+  const waiting = prepared.kept && (await takeWaiting(deps, prepared, binding))
+  const starting = store.startAttempt({
+    attempt: { ...prepared.attempt, sandbox, binding },
+    reuse: waiting?.process ?? null,
     newSession,
     place,
     effects: startEffects,
     sent,
     events: (number) => [
-      startEvent(number, { ...prepared.attempt, sandbox }),
+      startEvent(number, { ...prepared.attempt, sandbox }, waiting !== null),
       ...(sent.leftOut ? [{ type: 'left-out' as const, ...sent.leftOut }] : []),
       ...[...prepared.notes, ...said, note].flatMap((text) => (text === null ? [] : [noteOf(text)])),
     ],
   })
+  const attempt = await starting.catch((error: unknown) => {
+    waiting?.done(false)
+    throw error
+  })
+  waiting?.done(attempt !== null)
   // The session is in use, or the history has changed meanwhile, so the attempt is prepared again later.
   if (attempt === null) return await waitForSession(deps, run)
   deps.bus.publish(run.id)
   if (prepared.tornTranscript) await mendTranscript(deps, agent, attempt, prepared.tornTranscript)
   await prepared.beforeLaunch?.()
-  const dir = processes.folderOf(attempt.id)
+  const dir = processes.folderOf(attempt.spool)
+  if (waiting && attempt.process) {
+    const message = agent.adapter.prompt(attempt.promptId, prepared.planInput.prompt ?? [], attempt)
+    await persist(() => processes.deliver(dir, message))
+    deps.temporaryErrors.delete(run.id)
+    const { process: keeper } = attempt
+    return await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate: null })
+  }
   processes.prepare(dir, plan.input, plan.seed)
   const { workDir } = place
   const arranged = await enforcement.arrange({ run, attempt, dir, agent, runtime, plan, workDir, sandbox })
   const { gate, command, env, warnings } = arranged
   if (warnings.length > 0)
     await persist(() => store.addEvents(attempt, warnings.map(noteOf), deps.clock.now()))
-  const keeper = await processes.launch({ attemptId: attempt.id, dir, ...command, env, workDir })
+  const keeper = await processes.launch({ attemptId: attempt.spool, dir, ...command, env, workDir })
   await persist(() => store.markLaunched(attempt, keeper))
   deps.temporaryErrors.delete(run.id)
   await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
+}
+
+/** What the run's process is started with, if the process may wait for another run afterwards, or is one that waits. */
+async function findBinding(
+  { purposes, clock, settings }: DriveDeps,
+  run: RunRecord,
+  prepared: Prepared,
+  sandbox: SandboxName,
+): Promise<Binding | null> {
+  const isKept = settings.kept.keepMs > 0 && purposes.of(run).keepsWarm
+  return isKept || prepared.kept ? readBinding({ ...prepared, sandbox, now: clock.now() }) : null
+}
+
+/** Takes the process that waits in the session. null: it cannot have this turn, and has been ended. */
+async function takeWaiting(
+  { kept }: DriveDeps,
+  { agent, attempt, planInput, place, kept: found, outsideTurns }: Prepared,
+  binding: Binding | null,
+) {
+  if (!found) return null
+  const { decision, agentSessionId } = planInput
+  return kept.take(found.sessionId, {
+    decision,
+    kind: attempt.kind ?? 'turn',
+    binding,
+    transcriptBytes: await readTranscriptBytes(agent, agentSessionId, place.workDir),
+    outsideTurns,
+  })
 }
 
 async function pauseQueued(
@@ -133,7 +184,7 @@ async function pauseQueued(
 
 const noteOf = (text: string) => ({ type: 'note' as const, text })
 
-function startEvent(number: number, attempt: NewAttempt): EventBody {
+function startEvent(number: number, attempt: NewAttempt, isKept: boolean): EventBody {
   const { agentSessionId, resumed, freshReason, carry, kind, runtime, sandbox } = attempt
   return {
     type: 'attempt-start',
@@ -143,6 +194,7 @@ function startEvent(number: number, attempt: NewAttempt): EventBody {
     carry,
     ...(freshReason ? { freshReason } : {}),
     ...(runtime?.version ? { agentVersion: runtime.version } : {}),
+    ...(isKept ? { kept: true } : {}),
     ...(kind === 'compact' ? { makesRoom: true } : {}),
     ...(sandbox === undefined || sandbox === 'none' ? {} : { sandbox }),
   }

@@ -69,7 +69,7 @@ export async function holdRun(deps: EndRunDeps, run: RunRecord, outcome: Outcome
   for (const attempt of await deps.store.listAttempts(run.id)) {
     if (attempt.state === 'ended') continue
     await deps.persist(() => deps.store.takeOver(attempt, deps.clock.now()))
-    await deps.processes.revoke(deps.processes.folderOf(attempt.id))
+    await deps.processes.revoke(deps.processes.folderOf(attempt.spool))
   }
   await endNow(deps, run, outcome)
 }
@@ -80,13 +80,13 @@ async function endNow(deps: EndRunDeps, run: RunRecord, outcome: Outcome): Promi
     if (await endQueued(deps, run, outcome)) return
     for (const attempt of await deps.store.listAttempts(run.id)) {
       if (attempt.state === 'ended') continue
-      const dir = processes.folderOf(attempt.id)
-      const keeper = attempt.process ?? (await processes.readKeeper(dir, attempt.id))
+      const dir = processes.folderOf(attempt.spool)
+      const keeper = attempt.process ?? (await processes.readKeeper(dir, attempt.spool))
       if (keeper && processes.isOfOther(keeper, dir)) {
         await leaveToOther(deps, run, attempt)
         continue
       }
-      const { strays } = await processes.endStrays(attempt.id, keeper, deps.settings.killAfterMs)
+      const { strays } = await processes.endStrays(attempt.spool, keeper, deps.settings.killAfterMs)
       await endUnseen(deps, run, attempt, {
         unread: await processes.sizeOf(dir),
         outcome,

@@ -45,6 +45,7 @@ export function createPlainPurpose(deps: PlainDeps): RunPurpose {
     readPauseNotices: async () => [],
     tellOfQuestion: async () => {},
 
+    keepsWarm: false,
     keepsProcess: () => true,
     laterRun: async (before, { followUpId, prompt, promptId, at }) => ({
       run: buildRun({

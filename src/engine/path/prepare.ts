@@ -3,7 +3,7 @@
  * files are restored from their mirror. The result is everything that an attempt needs, derived from one decision.
  */
 import { randomUUID } from 'node:crypto'
-import type { Plan, Runtime } from '../../agents/adapter.ts'
+import type { Plan, PlanInput, Runtime } from '../../agents/adapter.ts'
 import { type AgentRegistry, type ConfiguredAgent, factsOf } from '../../agents/registry.ts'
 import { AttemptId, SessionId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -16,6 +16,7 @@ import type { Place } from '../../core/resume/place.ts'
 import { findRuntimeChange } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../../store/base/transaction.ts'
 import type { AttemptRecord, NewAttempt } from '../../store/runs/attempt-records.ts'
+import type { KeptProcess } from '../../store/runs/process-records.ts'
 import type { RunRecord, Sent } from '../../store/runs/records.ts'
 import type { NewSession, SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
@@ -43,7 +44,10 @@ export interface Prepared {
   agent: ConfiguredAgent
   runtime: Runtime
   place: Place
+  planInput: PlanInput
   plan: Plan
+  /** The process that waits in the session that would be resumed, whether or not it is. */
+  kept: KeptProcess | null
   attempt: NewAttempt
   newSession: NewSession | null
   /** The transcript to repair before the agent resumes it. */
@@ -53,6 +57,8 @@ export interface Prepared {
   sent: Sent
   /** Turns that were made in the session outside Reprise and are not imported yet. */
   outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
+  /** How many of them there were before they were imported. */
+  outsideTurns: number
   /** Explanations of the start that the reason code does not contain. */
   notes: readonly string[]
   /** The session is new, or the settings of its directory are treated differently than in its last run. */
@@ -76,7 +82,7 @@ export async function prepareAttempt(
   const workDir = await realWorkDir(run.workDir)
   const place = { workDir, workDirId: await identifyDir(workDir) }
   const pinned = session && (await readPin(deps, run, session, { epoch: context.sessionEpoch, place }))
-  if (pinned?.pin.holder?.kind === 'lease') return 'busy'
+  if (pinned?.pin.holder?.kind === 'lease' || pinned?.kept?.state === 'starting') return 'busy'
 
   const earlier = await readEarlierAttempts(store, run, context.sameTask)
   const attempts = await store.listAttempts(run.id)
@@ -114,26 +120,29 @@ export async function prepareAttempt(
     directorySettings: directory.settings,
   }
   const isNews = newSession !== null || (await isChanged(deps, used.id, directory))
+  const planInput: PlanInput = {
+    runtime,
+    decision,
+    agentSessionId: used.agentSessionId,
+    promptId: attempt.promptId,
+    prompt: texts.prompt,
+    model: run.model ?? agent.model,
+    permissions: run.request.permissions,
+    gated,
+    directory: directory.plan,
+    tier,
+    maxTurns: turnsForNext(run.request, countTurnLimits(run, attempts)),
+    maxBudgetUsd: (await readBudgetLeft(purpose, run)) ?? run.request.maxBudgetUsd,
+    extraArgs: agent.args,
+    options: purpose.agentOptions(run),
+  }
   return {
     agent,
     runtime,
     place,
-    plan: agent.adapter.plan({
-      runtime,
-      decision,
-      agentSessionId: used.agentSessionId,
-      promptId: attempt.promptId,
-      prompt: texts.prompt,
-      model: run.model ?? agent.model,
-      permissions: run.request.permissions,
-      gated,
-      directory: directory.plan,
-      tier,
-      maxTurns: turnsForNext(run.request, countTurnLimits(run, attempts)),
-      maxBudgetUsd: (await readBudgetLeft(purpose, run)) ?? run.request.maxBudgetUsd,
-      extraArgs: agent.args,
-      options: purpose.agentOptions(run),
-    }),
+    planInput,
+    plan: agent.adapter.plan(planInput),
+    kept: pinned?.kept ?? null,
     attempt,
     newSession,
     tornTranscript: decision.kind === 'resume' ? (pinned?.tornTranscript ?? null) : null,
@@ -141,6 +150,7 @@ export async function prepareAttempt(
     beforeLaunch: texts.beforeLaunch,
     sent: texts.sent,
     outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,
+    outsideTurns: pinned?.outside.length ?? 0,
     notes: [
       ...notesOn(decision, pinned, findRuntimeChange(session?.runtime ?? null, factsOf(runtime))),
       ...(isNews && directory.note !== null ? [directory.note] : []),

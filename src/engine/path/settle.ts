@@ -16,6 +16,7 @@ import type { Handling } from '../../process/handling.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import { QuestionEdited } from '../../store/base/errors.ts'
 import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
+import type { Kept } from '../../store/runs/process-records.ts'
 import type { RunRecord, RunSpend } from '../../store/runs/records.ts'
 import type { SessionEnd } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
@@ -32,6 +33,9 @@ import type { ProgressBus } from '../base/progress.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
 import type { JobSettings } from '../base/settings.ts'
+import { readTranscriptBytes } from '../kept/disturbance.ts'
+import { type EndWaitingDeps, endWaiting } from '../kept/end-waiting.ts'
+import type { KeptProcesses } from '../kept/kept.ts'
 import type { Mirror } from '../mirror/mirror.ts'
 import type { Obstacles } from '../obstacles/obstacles.ts'
 import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
@@ -43,6 +47,7 @@ import {
   countWithoutProgress,
   hasForgotten,
   isModelCall,
+  joinedProcess,
   progressedIn,
   readTrace,
   type Trace,
@@ -50,6 +55,7 @@ import {
 } from './trace.ts'
 
 export type SettleDeps = RecordedDeps &
+  EndWaitingDeps &
   SpendDeps & {
     store: Pick<
       Store,
@@ -68,6 +74,7 @@ export type SettleDeps = RecordedDeps &
     mirrors: Pick<Mirror, 'catchUp'>
     obstacles: Pick<Obstacles, 'meet'>
     handling: Pick<Handling, 'begin' | 'end'>
+    kept: Pick<KeptProcesses, 'plan' | 'add'>
     processes: Pick<Processes, 'goneWithin' | 'endStrays' | 'readStderrTail'>
     clock: Clock
     redactor: Redactor
@@ -108,14 +115,17 @@ async function endProcesses(
   { settings, log, processes }: SettleDeps,
   { attempt, keeper, end }: SettleInput,
 ): Promise<number> {
+  // Whether a process that waits is kept is not known yet.
+  if (end.kind === 'left') return end.strays
   // A keeper that has written the exit code needs a moment to be gone itself: it is no stray.
   if (end.kind === 'exited') await processes.goneWithin([keeper], settings.killAfterMs)
-  const { strays, survivors } = await processes.endStrays(attempt.id, keeper, settings.killAfterMs)
+  const { strays, survivors } = await processes.endStrays(attempt.spool, keeper, settings.killAfterMs)
   if (survivors.length > 0) log.error({ attempt: attempt.id, survivors }, 'processes would not die')
   return end.strays + strays
 }
 
-async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number): Promise<void> {
+async function settleOnce(deps: SettleDeps, input: SettleInput, before: number): Promise<void> {
+  let strays = before
   const { store, clock, handling, persist } = deps
   const { attempt } = input
   const trace = await readTrace(store, input.run, attempt)
@@ -172,11 +182,15 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
     },
   })
   const pauseNotices = next.kind === 'pause' ? await purpose.readPauseNotices(run, next.why) : []
+  const isDone = settled?.name === 'completed' && trace.attempt.stopCause === null && isKept
+  const keep = isDone && reportedSession === null ? await planKeeping(deps, input) : null
+  if (input.end.kind === 'left' && keep === null) strays += await endLeft(deps, input)
   await mirrored
   const at = clock.now()
-  await persist(() =>
+  const kept = await persist(() =>
     store.endAttempt({
       attempt,
+      keep,
       outdatedAttempts: run.outdatedAttempts,
       outcome: judged.outcome,
       exitCode: exit.exitCode,
@@ -209,9 +223,29 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, strays: number):
       at,
     }),
   )
+  if (kept) deps.kept.add(kept)
   deps.bus.publish(run.id)
   deps.notifications.wake()
   if (settled) await purpose.afterSettled(run, settled)
+}
+
+/** How the process is kept after its turn; null: it is not. */
+async function planKeeping(
+  { agents, kept }: SettleDeps,
+  { run, attempt, end }: SettleInput,
+): Promise<Kept | null> {
+  const agent = agents.find(run.agent, run.id)
+  if (end.kind !== 'left' || !agent?.adapter.waiting) return null
+  const { agentSessionId } = attempt
+  if (!(await agent.adapter.waiting.staysQuiet(agentSessionId, agent.env, run.workDir))) return null
+  const transcriptBytes = await readTranscriptBytes(agent, agentSessionId, run.workDir)
+  return kept.plan({ spoolOffset: end.offset, transcriptBytes, preStarted: false })
+}
+
+/** Ends a process that waits although it is not kept. Returns the number of processes that it left behind. */
+async function endLeft(deps: SettleDeps, { attempt, keeper, adapter }: SettleInput): Promise<number> {
+  const { strays } = await endWaiting(deps, { spool: attempt.spool, keeper, adapter, addressee: attempt })
+  return strays
 }
 
 function sessionEndOf(trace: Trace, outcome: Outcome, usage: Usage): SessionEnd {
@@ -268,9 +302,12 @@ async function decide(
   const { unattended, afterLongWait } = purpose
   const progressed = progressedIn(trace)
   const hasProgressed = progressed.has(attempt.id)
-  const interruptions = outdated
-    ? 0
-    : countInterruptions(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
+  // The process had ended before the turn was given to it. A new one is given the same prompt.
+  const neverReached = outcome.name === 'crashed' && joinedProcess(attempt) && !trace.tookPrompt
+  const interruptions =
+    outdated || neverReached
+      ? 0
+      : countInterruptions(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
   const withoutProgress = countWithoutProgress(trace, progressed, clock.now())
   const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...withoutProgress })
   const outcomes = [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome]

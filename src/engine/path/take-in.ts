@@ -30,5 +30,12 @@ export async function prepareInformed(
   const prepared = await prepareAttempt(deps, run, workTree)
   if (prepared === 'busy') return { run, prepared }
   const note = describeOutside(turns)
-  return { run, prepared: { ...prepared, notes: [...(note ? [note] : []), ...prepared.notes] } }
+  return {
+    run,
+    prepared: {
+      ...prepared,
+      outsideTurns: turns.length,
+      notes: [...(note ? [note] : []), ...prepared.notes],
+    },
+  }
 }

@@ -73,7 +73,9 @@ function reportedSession(events: readonly StoredEvent[], attempt: AttemptRecord)
 /** The events with which an agent begins to work on its prompt. */
 const BEGINS_TURN: readonly EventType[] = ['session-start', 'prompt-accept', 'model-call']
 
-export const hasBegun = ({ own }: Trace): boolean => own.some(({ body }) => BEGINS_TURN.includes(body.type))
+/** A process that waited has begun before, so its end says nothing about the session. */
+export const hasBegun = ({ own, attempt }: Trace): boolean =>
+  joinedProcess(attempt) || own.some(({ body }) => BEGINS_TURN.includes(body.type))
 
 /** The ids of accepted prompts, except the one that the attempt was started with. */
 export const takenAfterFirst = ({ own, attempt }: Trace): Set<string> =>
@@ -82,6 +84,9 @@ export const takenAfterFirst = ({ own, attempt }: Trace): Set<string> =>
       body.type === 'prompt-accept' && body.messageId !== attempt.promptId ? [body.messageId] : [],
     ),
   )
+
+/** The attempt was given to a process that waited for it. */
+export const joinedProcess = ({ id, spool }: Pick<AttemptRecord, 'id' | 'spool'>) => id !== spool
 
 export const isModelCall = ({ body }: StoredEvent) => body.type === 'model-call'
 

@@ -1,15 +1,22 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
+import { openUntrusted } from '../../files/untrusted.ts'
 
 /** The hash of a file's content. null: there is no such file. undefined: it is no regular file, or cannot be read. */
 export async function hashFile(path: string): Promise<string | null | undefined> {
   try {
-    if (!(await stat(path)).isFile()) return undefined
+    const file = await openUntrusted(path, { followLink: true })
+    if (file === null) return (await isThere(path)) ? undefined : null
     const hash = createHash('sha256')
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+    for await (const chunk of file.createReadStream()) hash.update(chunk as Buffer)
     return hash.digest('hex')
-  } catch (error) {
-    return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '') ? null : undefined
+  } catch {
+    return undefined
   }
 }
+
+const isThere = (path: string) =>
+  lstat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  )

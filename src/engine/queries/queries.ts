@@ -80,7 +80,7 @@ export function createQueries(deps: QueriesDeps, { wakeDispatcher, describe }: Q
       const run = await store.getRun(runId)
       if (!attempt || !run)
         throw new RepriseError('not-found', `there is no attempt ${attemptId} of ${runId}`)
-      const output = processes.follow(processes.folderOf(attemptId), GONE, attempt.spoolFrom)
+      const output = processes.follow(processes.folderOf(attempt.spool), GONE, attempt.spoolFrom)
       return new QueryOutput(output, requireReader(agents, run.agent), attempt.spoolFrom)
     },
 

@@ -6,6 +6,7 @@ import type { Approval, Escalation } from '../../contract/escalation.ts'
 import type { RunEvent } from '../../contract/events.ts'
 import type { ListQuery, Page, Quarantined, Status } from '../../contract/http.ts'
 import type { ConversationId, JobId, RunId, SessionId } from '../../contract/ids.ts'
+import type { KeptProcessInfo } from '../../contract/kept.ts'
 import type { PruneReport, PruneRequest } from '../../contract/prune.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Run, RunDetail } from '../../contract/run.ts'
@@ -48,6 +49,8 @@ export interface RunEngine {
   /** Which sandbox works on this machine. */
   findSandbox: () => Promise<Status['sandbox']>
   /** Since when writes to the disk fail, and why; null if they work. */
+  /** The processes that wait for a turn. */
+  listKept: () => KeptProcessInfo[]
   findStorageFailure: () => Status['cannotStore']
   describeDisks: () => Status['disks']
   /** The limits and outages that runs wait for, and how much of each account's limits is used. */

@@ -67,8 +67,8 @@ async function endProcesses({ store, processes, log }: EndAllDeps): Promise<void
   for (const { attempt } of await store.listOpenProcesses()) {
     if (!attempt) continue
     try {
-      const keeper = await processes.readKeeper(processes.folderOf(attempt.id), attempt.id)
-      await processes.endStrays(attempt.id, keeper, KILL_MS)
+      const keeper = await processes.readKeeper(processes.folderOf(attempt.spool), attempt.spool)
+      await processes.endStrays(attempt.spool, keeper, KILL_MS)
     } catch (error) {
       log.error({ attempt: attempt.id, error: String(error) }, 'could not end a process')
     }

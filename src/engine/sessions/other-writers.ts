@@ -65,7 +65,7 @@ async function findConflict(
   const env = deps.agents.find(run.agent, run.id)?.env
   if (!env) return null
   const holders = await adapter.findHolders(attempt.agentSessionId, env)
-  const ours = holders.filter(({ pid }) => deps.processes.attemptOf(pid) === attempt.id)
+  const ours = holders.filter(({ pid }) => deps.processes.attemptOf(pid) === attempt.spool)
   const rival = holders.find((holder) => !ours.includes(holder) && !givesWay(deps.processes, holder, ours))
   if (!rival) return null
   const session = await deps.store.getSession(attempt.sessionId)

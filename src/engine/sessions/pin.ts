@@ -3,9 +3,11 @@ import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
 import type { Holder, Pin } from '../../core/resume/facts.ts'
 import { isSamePlace, type Place } from '../../core/resume/place.ts'
+import type { KeptProcess } from '../../store/runs/process-records.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionRecord } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
+import type { Processes } from '../base/processes.ts'
 import { type RestoreDeps, restoreSession } from '../mirror/restore.ts'
 
 export interface OutsideDeps {
@@ -14,8 +16,9 @@ export interface OutsideDeps {
 
 export type PinDeps = OutsideDeps &
   RestoreDeps & {
-    store: Pick<Store, 'findAnsweredPrompt' | 'findLeaseHolder'>
+    store: Pick<Store, 'findAnsweredPrompt' | 'findLeaseHolder' | 'findKept'>
     agents: Pick<AgentRegistry, 'get'>
+    processes: Pick<Processes, 'attemptOf'>
   }
 
 export interface PinFacts {
@@ -26,6 +29,8 @@ export interface PinFacts {
   tornTranscript: string | null
   /** Turns in it that were made outside Reprise and are not imported yet. */
   outside: readonly OutsideTurn[]
+  /** The process that waits for a turn in it. */
+  kept: KeptProcess | null
 }
 
 export async function readPin(
@@ -42,6 +47,7 @@ export async function readPin(
       promptRecorded: false,
       tornTranscript: null,
       outside: [],
+      kept: null,
     }
   }
   const { store, agents } = deps
@@ -57,7 +63,9 @@ export async function readPin(
   const inspect = () => adapter.inspectTranscript(session.agentSessionId, env, query)
   let transcript = await inspect()
   const leasedBy = await store.findLeaseHolder(session.id)
-  const [other] = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
+  const kept = leasedBy === null ? await store.findKept(session.id) : null
+  const holders = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
+  const other = holders.find(({ pid }) => kept === null || deps.processes.attemptOf(pid) !== kept.spool)
   const holder: Holder | null =
     leasedBy !== null
       ? { kind: 'lease', runId: leasedBy }
@@ -75,6 +83,7 @@ export async function readPin(
     promptRecorded: transcript.hasMessage,
     tornTranscript: transcript.state === 'torn' ? transcript.path : null,
     outside: transcript.outside,
+    kept,
   }
 }
 

@@ -73,7 +73,7 @@ export class ProcessEnd {
     const { termAfterMs, killAfterMs } = this.#deps.settings
     const speaks = adapter.farewell(cause, addressee).messages.length > 0
     this.#ladder ??= this.#endUntilGone({
-      attemptId: attempt.id,
+      attemptId: attempt.spool,
       keeper,
       farewell: () => this.sayFarewell(cause),
       farewellMs: speaks ? termAfterMs : 0,

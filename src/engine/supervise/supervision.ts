@@ -4,7 +4,8 @@
  * daemon: all state is in the store and in the attempt's folder.
  *
  * reading → (turn ended, follow-up due soon: the process is kept and receives it) → (turn ended: shutdown message sent)
- * → (stop requested: signals escalate) → gone. Reading continues in all of these states until the process has ended.
+ * → (stop requested: signals escalate) → gone. Reading continues in all of these states until the process has ended. If
+ * the process may wait for the next run of its session (`mayStay`), supervision ends with its turn instead: `left`.
  *
  * Invariants: events and spool offset are stored together (I2, each line once), and text that was held back from a
  * stream is recovered by reading its lines again; a stop has one cause, the first one; an answer is stored before it is
@@ -70,6 +71,8 @@ export interface SupervisionInput {
   keeper: ProcessIdentity
   /** Set for a run whose tool calls are restricted by rules. */
   gate: Gate | null
+  /** The process may wait for another run after its turn, instead of ending with it. */
+  mayStay: boolean
   /** Called when the agent starts or stops waiting for a person. */
   onWaiting: (waiting: boolean) => void
 }
@@ -79,7 +82,10 @@ interface SpoolRead {
   heldFrom: number | null
 }
 
-export type SupervisionEnd = TailEnd & { strays: number }
+/** `left`: the turn is over and the process waits; all of its output up to the offset is stored. */
+export type SupervisionEnd = (TailEnd | { kind: 'left'; starved: false; offset: number }) & {
+  strays: number
+}
 
 /** Events that are only counted. */
 const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
@@ -110,6 +116,8 @@ export class Supervision {
   #failure: { error: unknown } | null = null
   /** The spool offset up to which the output has been handled. */
   #handledTo: number
+  #holdsBack = false
+  #isLeft = false
 
   constructor(deps: SupervisionDeps, input: SupervisionInput) {
     const { attempt, dir, keeper } = input
@@ -140,7 +148,10 @@ export class Supervision {
     this.#end = new ProcessEnd(deps, { ...input, addressee: this.#turn.addressee }, () => this.#tail.nudge())
   }
 
-  /** Resolves when the process is gone and everything it printed is stored; null if detached before that. */
+  /**
+   * Resolves when the process is gone, or waits after its turn, and everything it printed is stored; null if detached
+   * before that.
+   */
   async run(): Promise<SupervisionEnd | null> {
     const { attempt, keeper } = this.#in
     const { settings, processes } = this.#deps
@@ -150,7 +161,7 @@ export class Supervision {
         const end = await this.#tail.end()
         // Processes that outlive their keeper can still write and act, so they are ended before the rest is read.
         if (end?.kind === 'lost') {
-          this.#strays += (await processes.endStrays(attempt.id, keeper, settings.killAfterMs)).strays
+          this.#strays += (await processes.endStrays(attempt.spool, keeper, settings.killAfterMs)).strays
         }
         const drained = await this.#ingest(end !== null)
         if (drained && end) await this.#storing
@@ -159,6 +170,8 @@ export class Supervision {
         const full = drained && !end ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
         if (full !== null) await this.stop('disk-full', full)
         if (drained && end) return { ...end, strays: this.#strays }
+        if (drained && (await this.#leave()))
+          return { kind: 'left', starved: false, offset: this.#handledTo, strays: this.#strays }
         if (drained) this.#deps.handling.leave(attempt.runId)
         if (drained) await this.#watchAndWait()
       }
@@ -198,7 +211,8 @@ export class Supervision {
     )
     if (first) {
       this.#deps.bus.publish(attempt.runId)
-      this.#end.force(cause)
+      // Whether a process that waits is ended is decided with the end of its attempt.
+      if (!this.#isLeft) this.#end.force(cause)
     }
     return first
   }
@@ -242,6 +256,7 @@ export class Supervision {
     // The line may have been a question about a tool call, which would never be answered.
     if (missedLine && this.#in.gate)
       await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
+    this.#holdsBack = read.heldFrom !== null
     await this.#attend(batch)
     await this.#storing
     const from = this.#handledTo
@@ -268,7 +283,7 @@ export class Supervision {
     this.#turn.follow(batch.actedOn)
     await this.#shutDownIfDone()
     // The turn has ended, and clients wait for the last events.
-    if (this.#watch.isOver) this.#deps.store.hurry()
+    if (this.#hasEnded) this.#deps.store.hurry()
   }
 
   /**
@@ -294,7 +309,7 @@ export class Supervision {
     const { attempt } = this.#in
     const { store, bus, persist } = this.#deps
     await persist(() =>
-      store.advanceAttempt(attempt, batch, offset, at, { urgent: this.#watch.isOver, heldFrom }),
+      store.advanceAttempt(attempt, batch, offset, at, { urgent: this.#hasEnded, heldFrom }),
     )
     bus.publish(attempt.runId)
     await this.#noteTaken(batch)
@@ -336,8 +351,28 @@ export class Supervision {
     if (!this.#turn.isDone) return
     if (this.#watch.isOver || this.#end.isForced) return
     if (await this.#isHeld()) return
+    if (this.#stays) return
     this.#watch.noteOver()
     await this.#end.sayFarewell('done')
+  }
+
+  get #hasEnded(): boolean {
+    return this.#watch.isOver || this.#stays
+  }
+
+  /** The turn is over, and the process may wait for the next run. */
+  get #stays(): boolean {
+    return this.#in.mayStay && this.#turn.isAtRest && this.#questions.oldestOpen === null && !this.#holdsBack
+  }
+
+  /** Whether the process is left now. Everything that was read is stored then, and nothing stops the process any more. */
+  async #leave(): Promise<boolean> {
+    if (!this.#stays || this.#watch.isOver || this.#end.isForced || this.#detached) return false
+    if (await this.#isHeld()) return false
+    await this.#storing
+    if (this.#failure) throw this.#failure.error
+    this.#isLeft = !this.#end.isForced && !this.#detached
+    return this.#isLeft
   }
 
   async #isHeld(): Promise<boolean> {

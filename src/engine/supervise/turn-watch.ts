@@ -54,6 +54,12 @@ export class TurnWatch {
     return doneFromMs !== null && doneFromMs <= this.#deps.clock.watchedMs()
   }
 
+  /** It has completed its turn, and nothing that it started works in the background. */
+  get isAtRest(): boolean {
+    const { end, background, others } = this.#turn
+    return this.isDone && end?.outcome.name === 'completed' && background + others === 0
+  }
+
   /** A follow-up was planned or cancelled, which may change what the process waits for. */
   notePlanned(): void {
     this.#hold.notePlanned()

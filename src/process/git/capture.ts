@@ -9,10 +9,11 @@
  */
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { GitError } from './error.ts'
 import { keepIndex, seedIndex } from './index-cache.ts'
 import { forPeople, isFileWithin, joinNul, look, onDisk, type RawPath, splitNul } from './paths.ts'
+import { findRepository, readRef } from './repository.ts'
 import { type Shadow, withShadow } from './shadow.ts'
 import { inRepository, type WorkTree } from './work-tree.ts'
 
@@ -27,7 +28,7 @@ export async function captureTree(workTree: WorkTree): Promise<string> {
 export async function captureIn(shadow: Shadow, also: readonly RawPath[] = []): Promise<string> {
   const { workTree } = shadow
   await seedIndex(workTree, shadow.index)
-  const tracked = await readTracked(workTree)
+  const tracked = await readTracked(shadow)
   if (existsSync(shadow.index)) await forget(shadow, new Set([...tracked.ignored, ...also]))
   await addFiles(shadow, [...tracked.ignored, ...also])
   await addEntries(shadow, tracked)
@@ -56,7 +57,7 @@ interface Entry {
 
 const GITLINK = '160000'
 
-async function readTracked(workTree: WorkTree): Promise<Tracked> {
+async function readTracked({ workTree, exclude }: Shadow): Promise<Tracked> {
   const list = async (...args: string[]) => {
     const what = 'could not read the index'
     return splitNul((await inRepository(workTree, { args: ['ls-files', '-z', ...args], what })).stdout)
@@ -66,7 +67,7 @@ async function readTracked(workTree: WorkTree): Promise<Tracked> {
     return tag && mode && oid && stage === '0' && path ? [{ tag, mode, oid, path }] : []
   })
   return {
-    ignored: await list('--cached', '--ignored', '--exclude-standard'),
+    ignored: await list('--cached', '--ignored', '--exclude-standard', `--exclude-from=${exclude}`),
     skipped: entries.filter(({ tag, mode }) => tag.toUpperCase() === 'S' && mode !== GITLINK),
     gitlinks: entries.filter(({ mode }) => mode === GITLINK),
   }
@@ -87,7 +88,9 @@ async function forget(shadow: Shadow, wanted: ReadonlySet<RawPath>): Promise<voi
   for (const line of await list('ls-files', '-z', '--stage')) {
     if (line.startsWith(GITLINK)) drop.push(line.slice(line.indexOf('\t') + 1))
   }
-  for (const path of await list('diff-files', '-z', '--name-only', '--no-renames')) {
+  // Without the option, git would run `git status` in repositories inside the work tree, with their configuration.
+  const changed = ['diff-files', '-z', '--name-only', '--no-renames', '--ignore-submodules=all']
+  for (const path of await list(...changed)) {
     if ((await look(shadow.workTree.top, path))?.isDirectory()) drop.push(path)
   }
   if (drop.length === 0) return
@@ -168,17 +171,14 @@ async function writeEntries(shadow: Shadow, entries: readonly Entry[]): Promise<
   })
 }
 
-/** The commit that a repository inside the work tree is at; null if it has no commit, or git refuses to read it. */
-async function readCommitOf({ git, top, objectFormat }: WorkTree, path: RawPath): Promise<string | null> {
+/**
+ * The commit that a repository inside the work tree is at; null if it has none. Git is not asked: in that repository it would obey that
+ * repository's configuration.
+ */
+async function readCommitOf({ top, objectFormat }: WorkTree, path: RawPath): Promise<string | null> {
   if ((await look(top, `${path}/.git`)) === null) return null
   const dir = join(top, forPeople(path))
-  const { code, stdout } = await git.run({
-    args: ['-C', dir, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}'],
-    // If the inner repository is broken, git must not use the one around it.
-    env: { GIT_CEILING_DIRECTORIES: dirname(dir) },
-    what: 'could not read a repository inside the work tree',
-    answers: [1, 128],
-  })
-  const oid = stdout.toString().trim()
-  return code === 0 && oid.length === (objectFormat === 'sha256' ? 64 : 40) ? oid : null
+  const repository = findRepository(dir)
+  const oid = repository?.top === dir ? readRef(repository, 'HEAD') : null
+  return oid?.length === (objectFormat === 'sha256' ? 64 : 40) ? oid : null
 }

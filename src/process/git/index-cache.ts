@@ -8,9 +8,11 @@
  * is safe.
  */
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { copyFile, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { openUntrusted } from '../../files/untrusted.ts'
 import { newDraft, ownDir } from './own-dir.ts'
 import { inRepository, type WorkTree } from './work-tree.ts'
 
@@ -56,8 +58,10 @@ async function dropOthers(workTree: WorkTree, newest: string): Promise<void> {
 }
 
 async function copyAged(from: string, to: string): Promise<void> {
-  const { mtimeMs } = await stat(from)
-  await copyFile(from, to)
+  const source = await openUntrusted(from)
+  if (source === null) throw new Error(`${from} is not a file`)
+  const { mtimeMs } = await source.stat()
+  await pipeline(source.createReadStream(), createWriteStream(to, { mode: 0o600 }))
   const file = await open(to, 'r+')
   try {
     await file.sync()

@@ -43,7 +43,7 @@ export function readHead({ gitDir }: Pick<Repository, 'gitDir'>): string | null 
 }
 
 /** The id of the object that a reference names. null: there is no such reference, or it is not understood. */
-export function readRef(repository: Repository, name: string): string | null {
+export function readRef(repository: Omit<Repository, 'top'>, name: string): string | null {
   if (name === 'HEAD') {
     const branch = readHead(repository)
     const direct = readSmall(join(repository.gitDir, 'HEAD'))?.trim() ?? ''

@@ -5,12 +5,15 @@
 import { spawn } from 'node:child_process'
 import { signal } from '../proc.ts'
 import { explainFailure, GitError } from './error.ts'
+import { OwnGitDirs } from './own-git-dir.ts'
 
 export interface GitOptions {
   /** Determines where git is found and whose configuration applies: PATH, HOME, XDG_CONFIG_HOME. */
   env: Readonly<Record<string, string | undefined>>
   program?: string
   timeoutMs?: number
+  /** Where the git directories of our own are kept. Default: a temporary folder. */
+  ownDirs?: string
 }
 
 export interface GitCall {
@@ -36,6 +39,7 @@ export interface GitOutput {
 }
 
 export interface Git {
+  ownDirs: OwnGitDirs
   run(call: GitCall): Promise<GitOutput>
 }
 
@@ -75,8 +79,10 @@ export function openGit(options: GitOptions): Git {
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_LITERAL_PATHSPECS: '0',
+    GIT_NO_LAZY_FETCH: '1',
   }
   return {
+    ownDirs: new OwnGitDirs(options.ownDirs ?? null),
     run: (call) =>
       start(program, { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, ...call, env: { ...env, ...call.env } }),
   }

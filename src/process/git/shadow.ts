@@ -5,15 +5,19 @@
  * Its attributes switch off every conversion (line ends, filters such as LFS or nbstripout, keywords, encodings) in
  * both directions: a checkpoint holds the bytes that were on disk. Some conversions would lose data.
  */
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { examineUntrusted } from '../../files/untrusted.ts'
+import { ownConfig } from './own-git-dir.ts'
 import type { GitCall, GitOutput } from './run.ts'
-import { inRepository, type WorkTree } from './work-tree.ts'
+import type { WorkTree } from './work-tree.ts'
 
 export interface Shadow {
   workTree: WorkTree
   index: string
+  /** The patterns of `.git/info/exclude`. */
+  exclude: string
   /** An empty folder for the operation's own use. */
   scratch: string
   run(call: GitCall): Promise<GitOutput>
@@ -34,26 +38,27 @@ async function prepare(workTree: WorkTree, dir: string): Promise<Shadow> {
   const [index, scratch] = [join(dir, 'index'), join(dir, 'scratch')]
   for (const folder of ['info', 'refs', 'scratch']) await mkdir(join(dir, folder))
   await writeFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
-  await writeFile(join(dir, 'config'), config(workTree))
+  await writeFile(join(dir, 'config'), ownConfig(workTree.objectFormat))
   await writeFile(join(dir, 'info/attributes'), NO_CONVERSION)
-  await copyFile(join(workTree.commonDir, 'info/exclude'), join(dir, 'info/exclude')).catch(() => {})
-  const excludes = await readExcludesFile(workTree)
+  const exclude = join(dir, 'info/exclude')
+  await copyExclude(workTree, exclude)
   const env = {
     GIT_DIR: dir,
     GIT_WORK_TREE: workTree.top,
     GIT_INDEX_FILE: index,
     GIT_OBJECT_DIRECTORY: join(workTree.commonDir, 'objects'),
+    GIT_ALLOW_PROTOCOL: 'none',
   }
   return {
     workTree,
     index,
+    exclude,
     scratch,
     run: (call) =>
       workTree.git.run({
         cwd: workTree.top,
         timeoutMs: TIMEOUT_MS,
         ...call,
-        args: [...(excludes === null ? [] : ['-c', `core.excludesFile=${excludes}`]), ...call.args],
         env: { ...env, ...call.env },
       }),
   }
@@ -62,27 +67,12 @@ async function prepare(workTree: WorkTree, dir: string): Promise<Shadow> {
 /** The first capture of a large work tree reads every file. */
 const TIMEOUT_MS = 600_000
 
-const config = ({ objectFormat }: WorkTree) =>
-  [
-    '[core]',
-    'repositoryFormatVersion = 1',
-    'bare = false',
-    'fileMode = true',
-    'symlinks = true',
-    'ignoreCase = false',
-    'trustCtime = true',
-    'checkStat = default',
-    'sparseCheckout = false',
-    ...(objectFormat === 'sha256' ? ['[extensions]', 'objectFormat = sha256'] : []),
-    '',
-  ].join('\n')
+const MAX_EXCLUDE_BYTES = 1 << 20
 
-/** The setting of the repository; git reads the user's setting by itself. */
-async function readExcludesFile(workTree: WorkTree): Promise<string | null> {
-  const { code, stdout } = await inRepository(workTree, {
-    args: ['config', '--type=path', '--get', 'core.excludesFile'],
-    what: 'could not read the settings of the repository',
-    answers: [1],
+async function copyExclude({ commonDir }: WorkTree, to: string): Promise<void> {
+  const read = await examineUntrusted(join(commonDir, 'info/exclude'), {
+    maxBytes: MAX_EXCLUDE_BYTES,
+    followLink: true,
   })
-  return code === 0 ? stdout.toString().replace(/\n$/, '') : null
+  await writeFile(to, read.kind === 'file' ? read.bytes : '')
 }

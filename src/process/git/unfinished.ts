@@ -1,7 +1,8 @@
 /** Detects which git operation is in progress by the files that each one leaves in the git directory. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Unfinished } from '../../core/checkpoint/findings.ts'
+import { examineUntrustedSync } from '../../files/untrusted.ts'
 import type { WorkTree } from './work-tree.ts'
 
 export type { Unfinished }
@@ -23,10 +24,7 @@ export function readUnfinished({ gitDir }: WorkTree): Unfinished | null {
 
 /** Between two steps of a sequence of picks or reverts, only the list of remaining steps exists. */
 function readSequence(gitDir: string): Unfinished | null {
-  try {
-    const todo = readFileSync(join(gitDir, 'sequencer/todo'), 'utf8')
-    return todo.startsWith('revert') ? 'revert' : 'cherry-pick'
-  } catch {
-    return null
-  }
+  const read = examineUntrustedSync(join(gitDir, 'sequencer/todo'), { maxBytes: 16 << 20 })
+  if (read.kind !== 'file') return null
+  return read.bytes.toString('utf8', 0, 6) === 'revert' ? 'revert' : 'cherry-pick'
 }

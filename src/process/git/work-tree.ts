@@ -1,5 +1,7 @@
 /** A git work tree: where its files are, and where git keeps its metadata (elsewhere, for a linked work tree). */
+import { join } from 'node:path'
 import { GitError } from './error.ts'
+import { readRef } from './repository.ts'
 import type { Git, GitCall, GitOutput } from './run.ts'
 
 export interface WorkTree {
@@ -41,19 +43,32 @@ export async function findWorkTree(git: Git, dir: string): Promise<FoundWorkTree
   }
 }
 
-/** Runs git in the user's own repository, to read it and to write objects and refs under refs/reprise/. */
-export function inRepository({ git, top, gitDir }: WorkTree, call: GitCall): Promise<GitOutput> {
-  return git.run({ cwd: top, ...call, env: { GIT_DIR: gitDir, GIT_WORK_TREE: top, ...call.env } })
+/**
+ * Runs git on the objects, references and index of the repository, in a git directory of our own: none of the repository's configuration
+ * is read, and nothing is fetched.
+ */
+export function inRepository(workTree: WorkTree, call: GitCall): Promise<GitOutput> {
+  const { git, top, gitDir, commonDir } = workTree
+  const env = {
+    GIT_DIR: git.ownDirs.pathFor(workTree),
+    GIT_WORK_TREE: top,
+    GIT_OBJECT_DIRECTORY: join(commonDir, 'objects'),
+    GIT_INDEX_FILE: join(gitDir, 'index'),
+    GIT_ALLOW_PROTOCOL: 'none',
+  }
+  return git.run({ cwd: top, ...call, env: { ...env, ...call.env } })
 }
 
-/** null: the branch has no commit yet. */
+/** null: the branch has no commit yet, or the commit is missing. */
 export async function readHead(workTree: WorkTree): Promise<string | null> {
+  const id = readRef(workTree, 'HEAD')
+  if (id === null) return null
   const { code, stdout } = await inRepository(workTree, {
-    args: ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'],
+    args: ['cat-file', '-t', objectId(id)],
     what: 'could not read HEAD',
-    answers: [1],
+    answers: [1, 128],
   })
-  return code === 0 ? stdout.toString().trim() : null
+  return code === 0 && stdout.toString().trim() === 'commit' ? id : null
 }
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/

@@ -11,6 +11,7 @@ type ConversationHandlers = Pick<
   | 'updateConversation'
   | 'planMove'
   | 'planTurn'
+  | 'warmConversation'
   | 'deleteConversation'
   | 'createTurn'
   | 'editMessage'
@@ -35,6 +36,8 @@ export function conversationHandlers(engine: Engine): ConversationHandlers {
         200,
         await engine.planTurn(params.id, { agent, forceFreshSession: forceFreshSession === 'true' }),
       ),
+    warmConversation: async ({ params, body }) =>
+      respond(200, await engine.warmConversation(params.id, body ?? {})),
     deleteConversation: async ({ params }) => {
       await engine.deleteConversation(params.id)
       return respondEmpty(204)

@@ -32,6 +32,7 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
         memoryBytes: process.memoryUsage.rss(),
         sandbox: await engine.findSandbox(),
         cannotStore: engine.findStorageFailure(),
+        kept: engine.listKept(),
         disks: engine.describeDisks(),
         quarantined: await engine.listQuarantined(),
         ...(await engine.describeObstacles()),

@@ -1,6 +1,6 @@
 /** The store interface of retention: what is old and not needed any more, and its deletion in small steps. */
 import { type Kysely, sql } from 'kysely'
-import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
+import type { RunId, SessionId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
 import type { GroupWriter } from '../base/writer.ts'
 import { markSessionDeleted } from '../runs/delete-session.ts'
@@ -21,7 +21,6 @@ export interface KeepStore {
   /** Deletes some; to be repeated until there are none. */
   deleteOld: (what: rest.OldRows, before: Date) => Promise<number>
   countEndedNotifications: (before: Date) => Promise<runs.Swept>
-  hasAttempt: (id: AttemptId) => Promise<boolean>
   /** Whether the session was used since then, or something will go on in it. */
   isSessionInUse: (id: SessionId, since: Date) => Promise<boolean>
   markSessionDeleted: (id: SessionId, at: Date) => Promise<void>
@@ -55,9 +54,6 @@ export function createKeepStore(reader: Kysely<Tables>, group: GroupWriter): Kee
         .executeTakeFirstOrThrow()
       return { count: Number(row.n), bytes: Number(row.bytes) }
     },
-    hasAttempt: async (id) =>
-      (await reader.selectFrom('attempts').select('id').where('id', '=', id).executeTakeFirst()) !==
-      undefined,
     isSessionInUse: (id, since) => isAnyInUse(reader, [id], since, { pinned: false, continued: false }),
     markSessionDeleted: (id, at) => write((tx) => markSessionDeleted(tx, id, at)),
     listDeletedSessions: () => sessions.listDeletedSessions(reader),

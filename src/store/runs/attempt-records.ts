@@ -7,9 +7,10 @@ import type { ToolResult } from '../../contract/question.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
 import type { DirectorySettings } from '../../contract/trust.ts'
+import type { Binding } from '../../core/kept/binding.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../base/transaction.ts'
-import type { Keeper } from './process-records.ts'
+import type { Keeper, Kept } from './process-records.ts'
 import type { Done, RunSpend } from './records.ts'
 import type { SessionUpdate } from './session-records.ts'
 
@@ -36,6 +37,10 @@ export interface AttemptRecord {
   processId: ProcessId
   /** The keeper of its process; null: not known yet. */
   process: Keeper | null
+  /** The folder of its process, named after the first attempt in it. The name also marks the processes of the agent. */
+  spool: string
+  /** Its process may be kept after the turn. */
+  keepable: boolean
   /** The position in the spool of its process where its output begins. */
   spoolFrom: number
   /** The position up to which its output is read and stored. */
@@ -75,6 +80,8 @@ export type NewAttempt = Pick<
     sandbox?: SandboxName
     /** Whether the settings of the work directory apply; stored with the run. */
     directorySettings?: DirectorySettings
+    /** What its process is started with, if the process may be kept. */
+    binding?: Binding | null
   }
 
 export interface AttemptEnding {
@@ -102,6 +109,8 @@ export interface AttemptEnding {
     | { kind: 'retry'; notBefore: Date; why: string; heldBy?: string | null }
     | { kind: 'pause'; why: string; heldBy?: string | null }
   events: readonly EventBody[]
+  /** The process does not end with the attempt: it is kept for the next turn. */
+  keep?: Kept | null
   /** The effects on features. */
   effects?: readonly RunEffect[]
   at: Date

@@ -1,7 +1,7 @@
 /** The store interface of processes and their attempts. */
 import type { Kysely } from 'kysely'
 import type { EventBody } from '../../contract/events.ts'
-import type { AttemptId, MachineId, RunId } from '../../contract/ids.ts'
+import type { MachineId, RunId, SessionId } from '../../contract/ids.ts'
 import { NotNow } from '../base/errors.ts'
 import type { Tables } from '../base/schema.ts'
 import type { GroupWriter } from '../base/writer.ts'
@@ -9,8 +9,10 @@ import type { AttemptEnding, AttemptRecord } from './attempt-records.ts'
 import * as attempts from './attempts.ts'
 import { endAttempt } from './end-attempt.ts'
 import type { EventBatch } from './event-batch.ts'
+import type { NewKept } from './kept-processes.ts'
+import * as kept from './kept-processes.ts'
 import * as prices from './price-attempt.ts'
-import type { Keeper } from './process-records.ts'
+import type { Keeper, KeptProcess } from './process-records.ts'
 import type { OpenProcess } from './processes.ts'
 import * as processes from './processes.ts'
 import { type StartInput, startAttempt } from './start-attempt.ts'
@@ -39,7 +41,8 @@ export interface AttemptStore {
   /** Adds events that did not come from the agent's output. */
   addEvents: (attempt: AttemptRecord, events: readonly EventBody[], at: Date) => Promise<void>
   setStopCause: (attempt: AttemptRecord, cause: string, message: string, at: Date) => Promise<boolean>
-  endAttempt: (ending: AttemptEnding) => Promise<void>
+  /** Returns the process of the attempt, if it is kept. */
+  endAttempt: (ending: AttemptEnding) => Promise<KeptProcess | null>
   /** Attempts that have ended without a price. */
   listUnpriced: () => Promise<AttemptRecord[]>
   /** Sets the price of an attempt; changes nothing if it has one. */
@@ -48,13 +51,28 @@ export interface AttemptStore {
   listOpenProcesses: () => Promise<OpenProcess[]>
   takeOver: (attempt: AttemptRecord, at: Date) => Promise<AttemptRecord>
   listAttempts: (runId: RunId) => Promise<AttemptRecord[]>
-  /** null: the attempt has not ended, or does not exist. */
-  findAttemptEnd: (id: AttemptId) => Promise<Date | null>
+  /** The process that is kept for the session, or is about to be started for it. */
+  findKept: (sessionId: SessionId) => Promise<KeptProcess | null>
+  /** null: the session is in use. */
+  startKept: (process: NewKept) => Promise<KeptProcess | null>
+  markKept: (process: KeptProcess, keeper: Keeper) => Promise<KeptProcess>
+  takeOverKept: (process: Pick<KeptProcess, 'id' | 'sessionId' | 'fence'>, at: Date) => Promise<KeptProcess>
+  endKept: (process: KeptProcess, at: Date) => Promise<void>
+  /** When the process with this folder ended. null: it has not ended, or is not known. */
+  findSpoolEnd: (spool: string) => Promise<Date | null>
+  /** Whether a process with this folder is known. */
+  hasSpool: (spool: string) => Promise<boolean>
 }
 
 /** Streamed events may wait for the window; these may not, because somebody acts on them. */
 const AWAITED: ReadonlySet<EventBody['type']> = new Set(['question-ask', 'permission-ask', 'tool-end'])
 const LARGE_BATCH = 500
+
+/** null: it cannot be done now. */
+const orNull = (error: unknown): null => {
+  if (error instanceof NotNow) return null
+  throw error
+}
 
 export function createAttemptStore(
   reader: Kysely<Tables>,
@@ -63,11 +81,7 @@ export function createAttemptStore(
 ): AttemptStore {
   const { write } = group
   return {
-    startAttempt: (input) =>
-      write((tx) => startAttempt(tx, input, machineId)).catch((error: unknown) => {
-        if (error instanceof NotNow) return null
-        throw error
-      }),
+    startAttempt: (input) => write((tx) => startAttempt(tx, input, machineId)).catch(orNull),
     markLaunched: (attempt, keeper) => write((tx) => processes.markLaunched(tx, attempt, keeper)),
     hurry: () => group.hurry(),
     advanceAttempt: (attempt, batch, offset, at, { urgent = false, heldFrom = null } = {}) =>
@@ -84,6 +98,12 @@ export function createAttemptStore(
     listOpenProcesses: () => processes.listOpenProcesses(reader, machineId),
     takeOver: (attempt, at) => write((tx) => processes.takeOver(tx, attempt, machineId, at)),
     listAttempts: (runId) => attempts.listAttempts(reader, runId),
-    findAttemptEnd: (id) => attempts.findAttemptEnd(reader, id),
+    findKept: (sessionId) => kept.findKept(reader, sessionId),
+    startKept: (process) => write((tx) => kept.startKept(tx, process, machineId)).catch(orNull),
+    markKept: (process, keeper) => write((tx) => kept.markKept(tx, process, keeper)),
+    takeOverKept: (process, at) => write((tx) => kept.takeOverKept(tx, process, machineId, at)),
+    endKept: (process, at) => write((tx) => kept.endKept(tx, process, at)),
+    findSpoolEnd: async (spool) => (await processes.findSpool(reader, spool))?.endedAt ?? null,
+    hasSpool: async (spool) => (await processes.findSpool(reader, spool)) !== null,
   }
 }

@@ -103,7 +103,14 @@ export const selectAttempts = (db: Kysely<Tables>) =>
     .selectFrom('attempts')
     .innerJoin('processes', 'processes.id', 'attempts.process_id')
     .selectAll('attempts')
-    .select(['processes.pid', 'processes.start_ticks', 'processes.boot_id', 'processes.runtime'])
+    .select([
+      'processes.pid',
+      'processes.start_ticks',
+      'processes.boot_id',
+      'processes.runtime',
+      'processes.spool',
+      'processes.binding',
+    ])
 
 export async function readAttempt(db: Kysely<Tables>, id: AttemptId): Promise<AttemptRecord> {
   return toAttempt(await selectAttempts(db).where('attempts.id', '=', id).executeTakeFirstOrThrow())
@@ -122,9 +129,4 @@ export async function listAttemptsOf(
   if (processIds.length === 0) return []
   const rows = await selectAttempts(db).where('process_id', 'in', processIds).orderBy('attempts.id').execute()
   return rows.map(toAttempt)
-}
-
-export async function findAttemptEnd(db: Kysely<Tables>, id: AttemptId): Promise<Date | null> {
-  const row = await db.selectFrom('attempts').select('ended_at').where('id', '=', id).executeTakeFirst()
-  return row?.ended_at == null ? null : new Date(Number(row.ended_at))
 }

@@ -4,7 +4,9 @@ import type { Tx } from '../base/transaction.ts'
 import type { AttemptEnding } from './attempt-records.ts'
 import { countCacheUse } from './cache-totals.ts'
 import { appendEvents } from './events.ts'
+import { keepProcess } from './kept-processes.ts'
 import { sumOfAttempts } from './price-attempt.ts'
+import type { KeptProcess } from './process-records.ts'
 import { endProcess } from './processes.ts'
 import { closeQuestions } from './questions.ts'
 import { PAUSED_MS } from './rows.ts'
@@ -12,7 +14,8 @@ import { announceChange, announceDelay, CHANGE_COLUMNS } from './run-changes.ts'
 import { clearPoison, updateSession } from './sessions.ts'
 import { countSettled } from './totals.ts'
 
-export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
+/** Returns the process of the attempt, if it is kept. */
+export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<KeptProcess | null> {
   const { attempt, at, spend } = ending
   const next = await unlessReleased(tx, ending.next, at)
   const { numUpdatedRows } = await tx
@@ -30,7 +33,8 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
     .where('state', '<>', 'ended')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${attempt.id}`)
-  await endProcess(tx, attempt, at)
+  const kept = ending.keep ? await keepProcess(tx, attempt, ending.keep) : null
+  if (kept === null) await endProcess(tx, attempt, at)
   await closeQuestions(tx, attempt.id, at)
   await updateSession(tx, attempt, ending.session, ending.costUsd ?? 0, at)
   if (ending.cacheUse) await countCacheUse(tx, ending.cacheUse)
@@ -84,6 +88,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<void> {
   }
   await announceChange(tx, changed, at, ending.effects)
   await appendEvents(tx, attempt.runId, attempt.id, ending.events, at)
+  return kept
 }
 
 /**

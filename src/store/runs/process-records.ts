@@ -1,5 +1,6 @@
 /** An agent's OS process, as the store knows it. */
-import type { MachineId, ProcessId, SessionId } from '../../contract/ids.ts'
+import type { ConversationId, MachineId, ProcessId, SessionId } from '../../contract/ids.ts'
+import type { Binding } from '../../core/kept/binding.ts'
 import type { RuntimeFacts } from '../../core/resume/runtime.ts'
 
 /** Identifies the keeper of a process, so that another process with the same pid is not taken for it. */
@@ -21,7 +22,28 @@ export interface ProcessRecord {
   /** The fence of the lease on the session. A daemon with an older fence has lost the process. */
   fence: number
   keeper: Keeper | null
-  state: 'starting' | 'running' | 'gone'
+  state: 'starting' | 'running' | 'kept' | 'gone'
+  /** What it was started with; null: it ends with its turn. */
+  binding: Binding | null
   startedAt: Date
   endedAt: Date | null
+}
+
+/** A process that waits for a turn. No run has it, and it holds the lease of its session. */
+export interface KeptProcess extends ProcessRecord {
+  binding: Binding
+  kept: Kept
+  /** The conversation whose turn it had last, or was started ahead for. */
+  conversationId: ConversationId | null
+}
+
+export interface Kept {
+  sinceMs: number
+  untilMs: number
+  /** The position in its spool up to which its output belongs to earlier attempts. */
+  spoolOffset: number
+  /** The size of the session's transcript when it had ended its turn; null: not known. */
+  transcriptBytes: number | null
+  /** It was started ahead of its first turn. */
+  preStarted: boolean
 }

@@ -1,13 +1,14 @@
 /**
- * Processes: starting → running → gone. A process holds the lease on its session, and the lease's fence guards every
- * write about the process and its attempts: a daemon that lost a process to another one cannot change it any more. An
- * attempt is one try at a run and owns a range of its process's spool. At present a process serves one attempt and ends
- * with it.
+ * Processes: starting → running (an attempt) ⇄ kept (kept-processes.ts) → gone. A process holds the lease on its session
+ * from its start to its end, and the lease's fence guards every write about the process and its attempts: a daemon that
+ * lost a process to another one cannot change it any more. An attempt is one try at a run and owns a range of its
+ * process's spool.
  */
 import type { Kysely } from 'kysely'
-import type { AttemptId, MachineId } from '../../contract/ids.ts'
+import type { AttemptId, MachineId, ProcessId, RunId, SessionId } from '../../contract/ids.ts'
+import type { Binding } from '../../core/kept/binding.ts'
 import { date, json } from '../base/columns.ts'
-import { OwnershipLost } from '../base/errors.ts'
+import { NotNow, OwnershipLost } from '../base/errors.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
 import type { AttemptRecord } from './attempt-records.ts'
@@ -42,6 +43,12 @@ export async function listOpenProcesses(
     process: toProcess(row),
     attempt: attempts.find(({ processId, state }) => processId === row.id && state !== 'ended') ?? null,
   }))
+}
+
+/** The process with this folder. */
+export async function findSpool(db: Kysely<Tables>, spool: string): Promise<ProcessRecord | null> {
+  const row = await db.selectFrom('processes').selectAll().where('spool', '=', spool).executeTakeFirst()
+  return row ? toProcess(row) : null
 }
 
 /** Records that the keeper exists. */
@@ -119,11 +126,38 @@ export async function endProcess(
     .execute()
 }
 
+/** Takes the lease only while the session is free; otherwise throws `NotNow`. Returns the fence. */
+export async function takeLease(tx: Tx, { sessionId, processId, runId, at }: Leasing): Promise<number> {
+  const acquired = { process_id: processId, run_id: runId, acquired_at: at.getTime() }
+  const lease = await tx
+    .insertInto('leases')
+    .values({ session_id: sessionId, fence: 1, ...acquired })
+    .onConflict((oc) =>
+      oc
+        .column('session_id')
+        .doUpdateSet((eb) => ({ ...acquired, fence: eb('leases.fence', '+', 1) }))
+        .where('leases.process_id', 'is', null),
+    )
+    .returning('fence')
+    .executeTakeFirst()
+  if (!lease) throw new NotNow(`session ${sessionId} is leased`)
+  return Number(lease.fence)
+}
+
+interface Leasing {
+  sessionId: SessionId
+  processId: ProcessId
+  /** null: the process waits for its first turn. */
+  runId: RunId | null
+  at: Date
+}
+
 export interface NewProcess
   extends Pick<ProcessRecord, 'id' | 'machineId' | 'sessionId' | 'agent' | 'runtime'> {
   /** The first attempt that it serves. */
   attemptId: AttemptId
   fence: number
+  binding: Binding | null
   startedAt: Date
 }
 
@@ -142,13 +176,16 @@ export async function insertProcess(tx: Tx, process: NewProcess): Promise<void> 
       start_ticks: null,
       boot_id: null,
       state: 'starting',
+      binding: process.binding && JSON.stringify(process.binding),
+      kept: null,
+      conversation_id: null,
       started_at: process.startedAt.getTime(),
       ended_at: null,
     })
     .execute()
 }
 
-function toProcess(row: ProcessesTable): ProcessRecord {
+export function toProcess(row: ProcessesTable): ProcessRecord {
   return {
     id: row.id,
     machineId: row.machine_id,
@@ -159,6 +196,7 @@ function toProcess(row: ProcessesTable): ProcessRecord {
     fence: Number(row.fence),
     keeper: toKeeper(row),
     state: row.state,
+    binding: json(row.binding),
     startedAt: new Date(Number(row.started_at)),
     endedAt: date(row.ended_at),
   }

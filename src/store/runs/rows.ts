@@ -107,7 +107,10 @@ function toState(row: RunsTable): RunState {
 }
 
 /** The columns of the process that are read with an attempt. */
-export type ProcessOfAttempt = Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id' | 'runtime'>
+export type ProcessOfAttempt = Pick<
+  ProcessesTable,
+  'pid' | 'start_ticks' | 'boot_id' | 'runtime' | 'spool' | 'binding'
+>
 
 export const toKeeper = (row: Pick<ProcessesTable, 'pid' | 'start_ticks' | 'boot_id'>): Keeper | null =>
   row.pid === null ? null : { pid: row.pid, startTicks: row.start_ticks ?? '', bootId: row.boot_id ?? '' }
@@ -131,6 +134,8 @@ export function toAttempt(row: AttemptsTable & ProcessOfAttempt): AttemptRecord 
     fence: Number(row.fence),
     processId: row.process_id,
     process: toKeeper(row),
+    spool: row.spool,
+    keepable: row.binding !== null,
     spoolFrom: Number(row.spool_from),
     spoolOffset: Number(row.spool_offset),
     heldFrom: row.held_from === null ? null : Number(row.held_from),

@@ -144,7 +144,13 @@ export interface ProcessesTable {
   pid: number | null
   start_ticks: string | null
   boot_id: string | null
-  state: 'starting' | 'running' | 'gone'
+  state: 'starting' | 'running' | 'kept' | 'gone'
+  /** What the process was started with; null: it ends with its turn. */
+  binding: string | null
+  /** Set while it is kept: until when, and what it left. */
+  kept: string | null
+  /** Set once it was kept: the conversation whose turn it had last, or was started ahead for. */
+  conversation_id: ConversationId | null
   started_at: number
   ended_at: number | null
 }

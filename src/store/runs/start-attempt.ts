@@ -7,7 +7,9 @@ import type { RunEffect, Tx } from '../base/transaction.ts'
 import type { AttemptRecord, NewAttempt } from './attempt-records.ts'
 import { readAttempt } from './attempts.ts'
 import { appendEvents } from './events.ts'
-import { insertProcess } from './processes.ts'
+import { takeKept } from './kept-processes.ts'
+import type { KeptProcess } from './process-records.ts'
+import { insertProcess, takeLease } from './processes.ts'
 import type { Sent } from './records.ts'
 import { announceChange, CHANGE_COLUMNS } from './run-changes.ts'
 import type { NewSession } from './session-records.ts'
@@ -18,6 +20,8 @@ export interface StartInput {
   attempt: NewAttempt
   /** The directory of a resumed session, which may have been renamed. */
   place?: Place
+  /** The kept process that the attempt is given to. Otherwise it starts a process. */
+  reuse?: KeptProcess | null
   /** Inserted with the attempt if it starts a new session. */
   newSession: NewSession | null
   /** The length of the text, and its length with the whole history. */
@@ -33,11 +37,10 @@ export interface StartInput {
  */
 export async function startAttempt(
   tx: Tx,
-  { attempt, newSession, place, sent, events, effects = [] }: StartInput,
+  { attempt, newSession, place, reuse = null, sent, events, effects = [] }: StartInput,
   machineId: MachineId | null,
 ): Promise<AttemptRecord> {
   const at = attempt.startedAt.getTime()
-  const processId = ProcessId.create(attempt.startedAt)
   const run = await tx
     .updateTable('runs')
     .set((eb) => ({
@@ -82,47 +85,16 @@ export async function startAttempt(
       .executeTakeFirst()
     if (numUpdatedRows === 0n) throw new NotNow(`session ${attempt.sessionId} has been deleted`)
   }
-  // Takes the lease only while the session is free: otherwise the statement changes nothing and returns no row.
-  const lease = await tx
-    .insertInto('leases')
-    .values({
-      session_id: attempt.sessionId,
-      process_id: processId,
-      run_id: attempt.runId,
-      fence: 1,
-      acquired_at: at,
-    })
-    .onConflict((oc) =>
-      oc
-        .column('session_id')
-        .doUpdateSet((eb) => ({
-          process_id: processId,
-          run_id: attempt.runId,
-          fence: eb('leases.fence', '+', 1),
-          acquired_at: at,
-        }))
-        .where('leases.process_id', 'is', null),
-    )
-    .returning('fence')
-    .executeTakeFirst()
-  if (!lease) throw new NotNow(`session ${attempt.sessionId} is leased`)
-  await insertProcess(tx, {
-    id: processId,
-    machineId,
-    sessionId: attempt.sessionId,
-    agent: run.agent,
-    runtime: attempt.runtime ?? null,
-    attemptId: attempt.id,
-    fence: lease.fence,
-    startedAt: attempt.startedAt,
-  })
+  const held = reuse
+    ? await takeKept(tx, reuse, attempt.runId, attempt.startedAt)
+    : await startProcess(tx, attempt, run.agent, machineId)
   await tx
     .insertInto('attempts')
     .values({
       id: attempt.id,
       run_id: attempt.runId,
       number: run.attempt_count,
-      state: 'planned',
+      state: reuse ? 'running' : 'planned',
       session_id: attempt.sessionId,
       agent_session_id: attempt.agentSessionId,
       resumed: attempt.resumed ? 1 : 0,
@@ -132,14 +104,43 @@ export async function startAttempt(
       epoch: attempt.epoch ?? null,
       told: attempt.told ?? null,
       kind: attempt.kind ?? 'turn',
-      process_id: processId,
-      fence: lease.fence,
-      spool_from: 0,
-      spool_offset: 0,
+      process_id: held.processId,
+      fence: held.fence,
+      spool_from: held.spoolFrom,
+      spool_offset: held.spoolFrom,
       cost_from_usd: 0,
       started_at: at,
     } as Tables['attempts'])
     .execute()
   await appendEvents(tx, attempt.runId, attempt.id, events(run.attempt_count), attempt.startedAt)
   return readAttempt(tx, attempt.id)
+}
+
+interface HeldSession {
+  processId: ProcessId
+  fence: number
+  spoolFrom: number
+}
+
+/** Leases the session to a new process. */
+async function startProcess(
+  tx: Tx,
+  { id: attemptId, runId, sessionId, startedAt, runtime, binding }: NewAttempt,
+  agent: string,
+  machineId: MachineId | null,
+): Promise<HeldSession> {
+  const processId = ProcessId.create(startedAt)
+  const fence = await takeLease(tx, { sessionId, processId, runId, at: startedAt })
+  await insertProcess(tx, {
+    id: processId,
+    machineId,
+    sessionId,
+    agent,
+    runtime: runtime ?? null,
+    attemptId,
+    fence,
+    binding: binding ?? null,
+    startedAt,
+  })
+  return { processId, fence, spoolFrom: 0 }
 }

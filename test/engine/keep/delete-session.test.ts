@@ -74,6 +74,7 @@ it('the files of a session are not restored while a run holds it', async () => {
         return []
       },
     },
+    processes: { attemptOf: () => null },
     log: { info: () => {}, warn: () => {}, error: () => {} },
   }
   const read = () => readPin(deps, run, session, { epoch: 0, place: session })

@@ -67,7 +67,7 @@ describe('a capture holds', () => {
     expect((await capture(repository.remove('kept.log'))).names).not.toContain('kept.log')
   })
 
-  it('nothing that the user, .git/info/exclude or the repository settings ignore', async () => {
+  it('nothing that the user or .git/info/exclude ignores; the settings of the repository are not read', async () => {
     const repository = Repository.committed()
     mkdirSync(join(repository.home, '.config/git'), { recursive: true })
     writeFileSync(join(repository.home, '.config/git/ignore'), 'by-user\n')
@@ -77,7 +77,15 @@ describe('a capture holds', () => {
     expect((await capture(repository)).names).toEqual(['by-setting', 'file'])
     writeFileSync(join(repository.home, 'more'), 'by-setting\n')
     repository.git('config', 'core.excludesFile', join(repository.home, 'more'))
-    expect((await capture(repository)).names).toEqual(['by-user', 'file'])
+    expect((await capture(repository)).names).toEqual(['by-setting', 'file'])
+  })
+
+  it('tracked files that .git/info/exclude ignores', async () => {
+    const repository = Repository.committed()
+    mkdirSync(repository.path('.git/info'), { recursive: true })
+    writeFileSync(repository.path('.git/info/exclude'), 'file\n')
+    expect((await capture(repository)).names).toEqual(['file'])
+    expect((await capture(repository.write('file', 'changed'))).names).toEqual(['file'])
   })
 
   it('the bytes on disk, whatever conversions are configured', async () => {

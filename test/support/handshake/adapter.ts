@@ -51,12 +51,13 @@ export const handshakeAdapter: AgentAdapter = {
     const seed: HandshakeSeed = {
       sessionId: decision.kind === 'resume' ? decision.agentSessionId : null,
       promptId,
-      prompt: prompt.join('\n'),
+      prompt: prompt?.join('\n') ?? '',
     }
     return { args: [], input: [FIRST_REQUEST], seed }
   },
   output: { stateful: true, createProtocol: (seed) => new HandshakeProtocol(seed) },
   prompt: (promptId, texts, { agentSessionId }) => promptRequest(agentSessionId, promptId, texts.join('\n')),
+  waiting: null,
   describeTool: describeHandshakeTool,
   readScheduling: () => null,
   classify,

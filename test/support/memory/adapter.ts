@@ -100,9 +100,14 @@ export function createMemoryAdapter({
     // Directories are read as for Claude Code, whose rules are the most complicated.
     readDirectory: (workDir) => readClaudeDirectory(workDir, { CLAUDE_CONFIG_DIR: '/nowhere' }),
     plan: ({ runtime: _, decision, ...input }) => {
-      const start: Start = { ...input, resume: decision.kind === 'resume' }
+      const start: Start = { ...input, prompt: input.prompt ?? [], resume: decision.kind === 'resume' }
       const { promptId: id, prompt: texts } = input
-      return { args: [JSON.stringify(start)], input: [toMessage(id, { type: 'prompt', id, texts })] }
+      const prompts = texts === null ? [] : [toMessage(id, { type: 'prompt', id, texts })]
+      return { args: [JSON.stringify(start)], input: prompts }
+    },
+    waiting: {
+      readStartFiles: async () => transcripts.startFiles,
+      staysQuiet: async () => transcripts.quiet,
     },
     prompt: (id, texts) => toMessage(id, { type: 'prompt', id, texts }),
     describeTool,

@@ -23,6 +23,11 @@ export class MemoryChat {
     return new MemoryChat(stage, id)
   }
 
+  /** The conversation of an earlier engine. */
+  static of(stage: Stage, id: ConversationId): MemoryChat {
+    return new MemoryChat(stage, id)
+  }
+
   async post(text: string, request: Partial<CreateTurn> = {}, key: string | null = null) {
     return (await this.#stage.engine.createTurn(this.id, { text, ...request }, key)).run
   }

@@ -22,6 +22,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
     persist,
     mirrors: { list: async () => [], catchUp: async () => true },
     nextPrompts,
+    kept: { plan: () => null, add: () => {}, take: async () => null },
     purposes: { of: () => plain },
     live: new LiveRuns(() => {}),
     storageFailures: { current: null, newest: null },

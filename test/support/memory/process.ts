@@ -38,6 +38,10 @@ export class MemoryProcess {
     this.#push(line)
   }
 
+  wasGiven(id: string): boolean {
+    return this.#ids.has(id)
+  }
+
   closeInput(): void {
     this.#push(null)
   }

@@ -19,7 +19,8 @@ export class MemoryProcesses implements Processes {
   readonly #root: string
   readonly #transcripts: MemoryTranscripts
   readonly #byAttempt = new Map<string, MemoryProcess>()
-  readonly #scripts: Script[] = []
+  /** What the agents that are started next do. */
+  readonly scripts: Script[] = []
   #launchFailure: string | null = null
 
   /** `root` is where the folders would be; only guards are really put there. */
@@ -30,7 +31,7 @@ export class MemoryProcesses implements Processes {
 
   /** What the next agents that are started do, one after the other. */
   play(...scripts: Script[]): void {
-    this.#scripts.push(...scripts)
+    this.scripts.push(...scripts)
   }
 
   failLaunch(message: string): void {
@@ -81,7 +82,7 @@ export class MemoryProcesses implements Processes {
     const process = this.of(attemptId)
     if (!process.claimed) {
       const start: Start = JSON.parse(args[0] ?? '')
-      process.run(this.#scripts.shift() ?? answers('done'), start, this.#transcripts)
+      process.run(this.scripts.shift() ?? answers('done'), start, this.#transcripts)
     }
     return process.identity
   }
@@ -115,7 +116,14 @@ export class MemoryProcesses implements Processes {
 
   deliver: Processes['deliver'] = async (dir, { id, line }) => this.#in(dir).feed(id, line)
   closeInput: Processes['closeInput'] = async (dir) => this.#in(dir).closeInput()
+  hasMessage: Processes['hasMessage'] = (dir, id) => this.#in(dir).wasGiven(id)
   poke: Processes['poke'] = () => {}
+
+  /** How much memory each process uses, and the machine has left. */
+  bytesEach = 100
+  memory = { availableBytes: 900, totalBytes: 1000, stalledPercent: 0 }
+  memoryOf: Processes['memoryOf'] = async () => this.bytesEach
+  readMemory: Processes['readMemory'] = async () => this.memory
 
   end: Processes['end'] = async ({ attemptId, keeper, farewell, farewellMs, killMs }) => {
     const process = this.of(attemptId)

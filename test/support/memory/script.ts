@@ -9,7 +9,11 @@ import type { Outcome } from '../../../src/contract/outcome.ts'
 import type { MemoryTranscripts } from './transcripts.ts'
 
 /** What the agent was started with, as the adapter wrote it into its arguments. */
-export type Start = Omit<PlanInput, 'runtime' | 'decision'> & { resume: boolean }
+export type Start = Omit<PlanInput, 'runtime' | 'decision' | 'prompt'> & {
+  resume: boolean
+  /** Empty: it was started ahead of its first prompt. */
+  prompt: readonly string[]
+}
 
 /** A line that an agent reads from its input. */
 export type InputLine =
@@ -183,6 +187,16 @@ export const answers =
     agent.finish(text, result)
     return agent.leave()
   }
+
+/** Answers every prompt that it is given with "to" and the prompt, until it is told to leave. */
+export const answersAll: Script = async (agent) => {
+  for (let texts = await agent.takePrompt(); texts !== null; texts = await agent.takePrompt()) {
+    agent.print({ type: 'session-start', agentSessionId: agent.start.agentSessionId })
+    agent.callModel()
+    agent.finish(`to ${texts.at(-1)}`, { costUsd: 1 })
+  }
+  return 0
+}
 
 /** Takes the prompt, calls the model, and ends without a result. */
 export const dies =

@@ -90,7 +90,9 @@ export class Stage {
     const store = this.life.bindStore(this.store)
     const note = (fields: object, message: string) => this.logged.push(`${message} ${JSON.stringify(fields)}`)
     const log = { info: () => {}, warn: note, error: note }
-    const settings = engineSettings(configSchema.parse(this.#options.config ?? {}), new Map(), [])
+    // Most scripts answer one prompt, so their processes are not kept unless a test asks for it.
+    const config = { conversations: { keepWarm: '0s' }, ...this.#options.config }
+    const settings = engineSettings(configSchema.parse(config), new Map(), [])
     const home = this.#home
     const adapter = (name: string) =>
       createMemoryAdapter({

@@ -12,6 +12,10 @@ interface Transcript {
 }
 
 export class MemoryTranscripts {
+  /** A fingerprint of the files that an agent reads when it starts. */
+  startFiles = ''
+  /** Whether sessions have no schedule of their own. */
+  quiet = true
   readonly #bySession = new Map<string, Transcript>()
 
   #of(agentSessionId: string): Transcript {

@@ -42,6 +42,7 @@ import { pastCosts } from './0062-past-costs.ts'
 import { allowedCalls } from './0064-allowed-calls.ts'
 import { trust } from './0066-trust.ts'
 import { sealedSecrets } from './0070-sealed-secrets.ts'
+import { keptProcesses } from './0072-kept-processes.ts'
 
 export interface Migration {
   number: number
@@ -88,6 +89,7 @@ export const MIGRATIONS: readonly Migration[] = [
   allowedCalls,
   trust,
   sealedSecrets,
+  keptProcesses,
 ]
 
 interface MigrationsTable {

@@ -1,0 +1,148 @@
+/**
+ * What a process of Claude Code that waits for another turn does not notice, or does by itself.
+ *
+ * It reads settings, instructions, its own memory, agents, commands, skills and the list of MCP servers when it starts. And its scheduler
+ * carries out the tasks that the session or the directory has.
+ */
+import { createHash } from 'node:crypto'
+import type { Dirent } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import type { Env } from '../adapter.ts'
+import { configDirOf } from './config-dir.ts'
+import { locateClaudeSession, slugOf } from './locate.ts'
+import { isRecord, type Json } from './wire.ts'
+
+const MANAGED = '/etc/claude-code'
+const INSTRUCTIONS = ['CLAUDE.md', 'CLAUDE.local.md', 'AGENTS.md']
+const SETTINGS = ['settings.json', 'settings.local.json']
+const FOLDERS = ['agents', 'commands', 'skills', 'rules', 'output-styles']
+const PLUGINS = ['installed_plugins.json', 'known_marketplaces.json']
+const SCHEDULE = join('.claude', 'scheduled_tasks.json')
+
+export async function readClaudeStartFiles(env: Env, workDir: string): Promise<string> {
+  const config = configDirOf(env)
+  const upwards = parentsOf(workDir)
+  const files = [
+    ...[config, MANAGED].flatMap((dir) => inDir(dir, [...INSTRUCTIONS, ...SETTINGS])),
+    ...inDir(MANAGED, ['managed-settings.json', 'managed-mcp.json']),
+    ...inDir(join(config, 'plugins'), PLUGINS),
+    ...upwards.flatMap((dir) => inDir(dir, [...INSTRUCTIONS, '.mcp.json', SCHEDULE])),
+    ...upwards.flatMap((dir) => inDir(join(dir, '.claude'), [...INSTRUCTIONS, ...SETTINGS])),
+  ]
+  const folders = [config, ...upwards.map((dir) => join(dir, '.claude'))].flatMap((dir) =>
+    inDir(dir, FOLDERS),
+  )
+  const slug = slugOf(workDir)
+  if (slug !== null) folders.push(join(config, 'projects', slug, 'memory'))
+  const imported = await listImported(files.filter((file) => file.endsWith('.md')))
+  const found = [
+    ...(await Promise.all([...files, ...imported].map(stampOf))),
+    ...(await Promise.all(folders.map((folder) => stampsIn(folder, MAX_DEPTH)))).flat(),
+    await readServers(env, workDir),
+  ]
+  return createHash('sha256').update(found.join('\n')).digest('hex')
+}
+
+const inDir = (dir: string, names: readonly string[]) => names.map((name) => join(dir, name))
+
+function parentsOf(dir: string): string[] {
+  const parent = dirname(dir)
+  return parent === dir ? [dir] : [dir, ...parentsOf(parent)]
+}
+
+async function stampOf(path: string): Promise<string> {
+  const found = await stat(path).catch(() => null)
+  return found ? `${path} ${found.ino} ${found.size} ${found.mtimeMs}` : ''
+}
+
+const MAX_DEPTH = 4
+
+async function stampsIn(dir: string, depth: number): Promise<string[]> {
+  const entries: Dirent[] = await readdir(dir, { withFileTypes: true }).catch(() => [])
+  const stamps = entries.map(async (entry) => {
+    const path = join(dir, entry.name)
+    return entry.isDirectory() && depth > 0 ? stampsIn(path, depth - 1) : [await stampOf(path)]
+  })
+  return (await Promise.all(stamps)).flat()
+}
+
+const IMPORT = /(?:^|\s)@([^\s`]+)/g
+const MAX_IMPORTS = 100
+
+/** Files of instructions may import others, which may import others. */
+async function listImported(files: readonly string[]): Promise<string[]> {
+  const imported = new Set<string>()
+  const queue = [...files]
+  for (let file = queue.pop(); file !== undefined && imported.size < MAX_IMPORTS; file = queue.pop()) {
+    const text = await readFile(file, 'utf8').catch(() => '')
+    for (const [, name = ''] of text.matchAll(IMPORT)) {
+      const path = name.startsWith('~/')
+        ? join(homedir(), name.slice(2))
+        : isAbsolute(name)
+          ? name
+          : resolve(dirname(file), name)
+      if (!imported.has(path)) queue.push(path)
+      imported.add(path)
+    }
+  }
+  return [...imported]
+}
+
+/** The CLI writes to this file all the time; only its lists of servers matter here. */
+async function readServers(env: Env, workDir: string): Promise<string> {
+  const file = env.CLAUDE_CONFIG_DIR
+    ? join(env.CLAUDE_CONFIG_DIR, '.claude.json')
+    : join(env.HOME || homedir(), '.claude.json')
+  const value = parse(await readFile(file, 'utf8').catch(() => ''))
+  const projects = isRecord(value.projects) ? value.projects : {}
+  const project = isRecord(projects[workDir]) ? projects[workDir] : {}
+  return JSON.stringify([value.mcpServers ?? {}, project.mcpServers ?? {}])
+}
+
+function parse(text: string): Json {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** A longer transcript is not searched; its session may have a schedule. */
+const MAX_SEARCHED_BYTES = 64 << 20
+const PLANNING: ReadonlySet<unknown> = new Set(['CronCreate', 'ScheduleWakeup'])
+
+/**
+ * On resume the CLI restores the tasks that the transcript shows, and it carries out those in the directory's own file.
+ * Reprise refuses the tools that plan them, but the session may have been used without Reprise.
+ */
+export async function staysClaudeQuiet(agentSessionId: string, env: Env, workDir: string): Promise<boolean> {
+  for (const dir of parentsOf(workDir)) if ((await stampOf(join(dir, SCHEDULE))) !== '') return false
+  const files = await locateClaudeSession(agentSessionId, env, workDir)
+  const found = files && (await stat(files.transcript).catch(() => null))
+  if (!found) return true
+  if (found.size > MAX_SEARCHED_BYTES) return false
+  const transcript = await readFile(files.transcript)
+  return ![...PLANNING].some((tool) => linesWith(transcript, `"name":"${tool}"`).some(plansTask))
+}
+
+function linesWith(transcript: Buffer, text: string): string[] {
+  const lines: string[] = []
+  for (let at = transcript.indexOf(text); at !== -1; ) {
+    const newline = transcript.indexOf(0x0a, at)
+    const end = newline === -1 ? transcript.length : newline
+    lines.push(transcript.toString('utf8', transcript.lastIndexOf(0x0a, at) + 1, end))
+    at = transcript.indexOf(text, end)
+  }
+  return lines
+}
+
+/** The line records a call of one of these tools. Other lines list the tools that the model was offered. */
+function plansTask(line: string): boolean {
+  const { type, message } = parse(line)
+  const content =
+    type === 'assistant' && isRecord(message) && Array.isArray(message.content) ? message.content : []
+  return content.some((block) => isRecord(block) && block.type === 'tool_use' && PLANNING.has(block.name))
+}
