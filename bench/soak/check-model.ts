@@ -1,5 +1,6 @@
 /** Checks what the model was sent, and what it cost, from the simulator's records. */
 import type { RequestRecord } from '../../src/simulator/request-record.ts'
+import type { SoakClock } from './faults.ts'
 import { FALLBACK_RULE, PROMPT_RULE, promptsIn } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 
@@ -7,6 +8,7 @@ import type { Settled, Tell } from './settled.ts'
 export function checkRequests(
   requests: readonly RequestRecord[],
   settled: readonly Settled[],
+  clock: SoakClock,
   tell: Tell,
 ): number {
   for (const request of requests) {
@@ -19,7 +21,7 @@ export function checkRequests(
     if (twice.length > 0) tell(`${where} holds ${[...new Set(twice)].join(', ')} more than once`)
   }
   const byTag = Map.groupBy(settled, ({ tag }) => tag)
-  return [...byTag].reduce((sum, [tag, runs]) => sum + checkRepeats(requests, tag, runs, tell), 0)
+  return [...byTag].reduce((sum, [tag, runs]) => sum + checkRepeats(requests, tag, runs, clock, tell), 0)
 }
 
 /**
@@ -30,6 +32,7 @@ function checkRepeats(
   requests: readonly RequestRecord[],
   tag: string,
   runs: readonly Settled[],
+  clock: SoakClock,
   tell: Tell,
 ): number {
   // A request that the model refused, or whose answer it cut off, does not count: the CLI itself asks again.
@@ -46,7 +49,7 @@ function checkRepeats(
     if (!before) continue
     repeated++
     for (const { run, events } of runs) {
-      const attempt = attemptAt(run, before)
+      const attempt = attemptAt(run, before, clock)
       const answered = events.some(
         (event) =>
           event.attemptId === attempt?.id && (event.type === 'tool-start' || event.type === 'text-end'),
@@ -71,6 +74,7 @@ function checkRepeats(
 export function checkMoney(
   requests: readonly RequestRecord[],
   settled: readonly Settled[],
+  clock: SoakClock,
   tell: Tell,
 ): void {
   const charged = requests.filter((request) => request.usage !== undefined)
@@ -78,7 +82,7 @@ export function checkMoney(
   for (const { tag, run, events } of settled) {
     const ranges = { output: { atLeast: 0, atMost: 0 }, all: { atLeast: 0, atMost: 0 } }
     for (const attempt of run.attempts) {
-      const own = charged.filter((request) => attemptAt(run, request)?.id === attempt.id)
+      const own = charged.filter((request) => attemptAt(run, request, clock)?.id === attempt.id)
       for (const request of own) claimed.add(request)
       const reported =
         !STOPPED.includes(attempt.outcome?.name ?? '') &&
@@ -134,8 +138,9 @@ const allOf = ({ usage }: RequestRecord) =>
     : 0
 
 /** Sessions have one writer at a time, so session and time identify the attempt. */
-function attemptAt(run: Settled['run'], request: RequestRecord) {
-  const at = request.at.toISOString()
+function attemptAt(run: Settled['run'], request: RequestRecord, clock: SoakClock) {
+  const aheadMs = run.endedAt === null ? 0 : clock.aheadMs(new Date(run.endedAt))
+  const at = new Date(request.at.getTime() + aheadMs).toISOString()
   return run.attempts.find(
     (attempt) =>
       attempt.agentSessionId === request.sessionId &&

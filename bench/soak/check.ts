@@ -68,11 +68,9 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   )
   for (const one of settled) checkEvents(one, tell)
   checkNotes(round, settled, tell)
-  const requests = world.simulator
-    .requests()
-    .map((request) => ({ ...request, at: round.clock.toDaemon(request.at) }))
-  const promptsRepeated = checkRequests(requests, settled, tell)
-  checkMoney(requests, settled, tell)
+  const requests = world.simulator.requests()
+  const promptsRepeated = checkRequests(requests, settled, round.clock, tell)
+  checkMoney(requests, settled, round.clock, tell)
 
   await world.killDaemon('SIGTERM')
   await until(() => world.processes().length === 0, 'processes to end', 5000).catch(() => {

@@ -38,7 +38,7 @@ export interface Disturbed {
 /** The clock of the daemon, which is set forward now and then. */
 export class SoakClock {
   readonly #path: string
-  #aheadMs = 0
+  readonly #set: { at: number; aheadMs: number }[] = [{ at: 0, aheadMs: 0 }]
 
   constructor(dir: string) {
     this.#path = join(dir, 'clock')
@@ -53,15 +53,19 @@ export class SoakClock {
   }
 
   advance(ms: number): void {
-    this.#aheadMs += Math.round(ms)
+    const aheadMs = (this.#set.at(-1)?.aheadMs ?? 0) + Math.round(ms)
+    this.#set.push({ at: Date.now(), aheadMs })
     // Renamed, so that the daemon never reads a part of it.
-    writeFileSync(`${this.#path}.new`, String(this.#aheadMs))
+    writeFileSync(`${this.#path}.new`, String(aheadMs))
     renameSync(`${this.#path}.new`, this.#path)
   }
 
-  /** A time of the machine as the daemon has it now: all stored times follow the clock when it is set. */
-  toDaemon(at: Date): Date {
-    return new Date(at.getTime() + this.#aheadMs)
+  /**
+   * How far the daemon's clock was ahead when it showed this time. The times of a run follow the clock until it has
+   * settled, so this holds for all times of a run that ended then.
+   */
+  aheadMs(shown: Date): number {
+    return this.#set.findLast((one) => one.at + one.aheadMs <= shown.getTime())?.aheadMs ?? 0
   }
 }
 
