@@ -5,8 +5,10 @@
 import { execFileSync } from 'node:child_process'
 import {
   closeSync,
+  existsSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -52,7 +54,9 @@ export class SoakClock {
 
   advance(ms: number): void {
     this.#aheadMs += Math.round(ms)
-    writeFileSync(this.#path, String(this.#aheadMs))
+    // Renamed, so that the daemon never reads a part of it.
+    writeFileSync(`${this.#path}.new`, String(this.#aheadMs))
+    renameSync(`${this.#path}.new`, this.#path)
   }
 
   /** A time of the machine as the daemon has it now: all stored times follow the clock when it is set. */
@@ -124,13 +128,15 @@ async function stopGroup(world: World, random: Random): Promise<boolean> {
 
 /** Cuts the last line of the transcript of a session that no agent uses, as a crash of the machine would. */
 function damageTranscript(world: World, random: Random): boolean {
+  const projects = join(world.configDir, 'projects')
+  if (!existsSync(projects)) return false
   const used = world.processes().map(({ command }) => command)
-  const files = readdirSync(join(world.configDir, 'projects'), { recursive: true, encoding: 'utf8' })
+  const files = readdirSync(projects, { recursive: true, encoding: 'utf8' })
     .filter((name) => /[0-9a-f-]{36}\.jsonl$/.test(name))
     .filter((name) => !used.some((command) => command.includes(name.slice(-42, -6))))
   const name = random.pick(files)
   if (name === undefined) return false
-  const path = join(world.configDir, 'projects', name)
+  const path = join(projects, name)
   const { size } = statSync(path)
   truncateSync(path, Math.max(0, size - Math.floor(random.between(1, 40))))
   return true

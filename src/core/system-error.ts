@@ -54,7 +54,7 @@ const NAMED =
 /** Whether a program that ended without a result says that the machine lacked something. */
 export const namesTemporary = (stderr: string): boolean => NAMED.test(stderr)
 
-const FIRST_PAUSE_MS = 1000
+const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 30_000
 
 /** The pause after `failures` in a row, from 1. */

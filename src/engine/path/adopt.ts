@@ -87,7 +87,8 @@ export async function recover(deps: AdoptDeps, run: RunRecord, error: unknown): 
     temporaryErrors.set(run.id, failures)
     const pauseMs = pauseAfterTemporaryMs(failures)
     const until = new Date(clock.now().getTime() + pauseMs)
-    const why = `this machine cannot do it at present: ${temporary}; tried ${failures} times, next try at ${until.toISOString()}; continues automatically`
+    const tried = failures === 1 ? 'tried once' : `tried ${failures} times`
+    const why = `this machine cannot do it at present: ${temporary}; ${tried}, next try at ${until.toISOString()}; continues automatically`
     log.warn({ run: run.id, failures, retryInMs: pauseMs }, temporary)
     try {
       const open = (await store.listAttempts(run.id)).find(({ state }) => state !== 'ended')

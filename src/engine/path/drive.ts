@@ -200,7 +200,7 @@ function startEvent(number: number, attempt: NewAttempt, isKept: boolean): Event
   }
 }
 
-const SPACE_WAIT_MS = 5000
+const SPACE_WAIT_MS = 2000
 
 async function waitForSpace(deps: DriveDeps, run: RunRecord, shortage: string): Promise<null> {
   const until = new Date(deps.clock.now().getTime() + SPACE_WAIT_MS)
