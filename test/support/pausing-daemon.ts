@@ -54,7 +54,7 @@ const engine = createEngine({
     bundledCommands(),
   ),
   clock,
-  git: openGit({ env: process.env }),
+  git: openGit({ env: process.env, ownDirs: `${home}/git` }),
   bus: new ProgressBus(),
   notifications: createNotifier({ config, store: paused, clock, home, env: process.env, log }),
   random: Math.random,

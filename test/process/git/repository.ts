@@ -120,7 +120,11 @@ export class Repository {
   }
 
   async workTree(program?: string): Promise<WorkTree> {
-    const git = openGit({ env: this.env, ...(program ? { program } : {}) })
+    const git = openGit({
+      env: this.env,
+      ownDirs: join(this.home, 'own-git'),
+      ...(program ? { program } : {}),
+    })
     const found = await findWorkTree(git, this.top)
     if (found.kind !== 'work-tree') throw new Error(`no work tree in ${this.top}: ${found.kind}`)
     return found.workTree

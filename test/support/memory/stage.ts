@@ -123,7 +123,7 @@ export class Stage {
         (this.#options.adapters ?? AGENTS).map(adapter),
       ),
       clock: new SteadyClock(this.clock, { maxStepMs: Number.POSITIVE_INFINITY }),
-      git: openGit({ env: {} }),
+      git: openGit({ env: {}, ownDirs: join(home, 'git') }),
       bus: new ProgressBus(),
       notifications: this.#notifications(),
       random: () => 0,
