@@ -109,7 +109,9 @@ export function Costs() {
       ) : !data ? (
         <Skeleton rows={5} height={56} />
       ) : data.length === 0 ? (
-        <Empty>Nothing has ended in this time.</Empty>
+        <Empty command='reprise run "Say hello"'>
+          Nothing has ended in this time. A run costs something:
+        </Empty>
       ) : (
         <Shown
           rows={data}
@@ -219,7 +221,7 @@ function DayBars({ rows, days, what }: { rows: readonly CostRow[]; days: number;
   })
   const every = Math.ceil(days / 8)
   return (
-    <div className="rounded-lg border border-line bg-surface px-3 py-3">
+    <div className="rounded-lg border border-line bg-surface py-3 pr-5 pl-3">
       <p className="mb-2 flex flex-wrap gap-x-4 pr-14 text-label text-muted">
         {series.map(({ name }, at) => (
           <span key={name} className="flex items-center gap-1.5">

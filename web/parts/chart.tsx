@@ -92,10 +92,8 @@ export function Bars({
           tick(index) ? (
             <span
               key={label}
-              className={`absolute whitespace-nowrap ${index === bars.length - 1 && bars.length >= MIN_SLOTS ? '-translate-x-full pl-4' : '-translate-x-1/2'}`}
-              style={{
-                left: `${(index + (index === bars.length - 1 && bars.length >= MIN_SLOTS ? 1 : 0.5)) * slot}%`,
-              }}
+              className="absolute -translate-x-1/2 whitespace-nowrap"
+              style={{ left: `${(index + 0.5) * slot}%` }}
             >
               {label}
             </span>

@@ -33,8 +33,4 @@ export function standingOfCycle(cycle: Standable & Pick<Cycle, 'status'>): Stand
 }
 
 export const wordOfCycle = (cycle: Standable) =>
-  needsApproval(cycle)
-    ? 'needs approval'
-    : cycle.state === 'ended' && cycle.outcome
-      ? cycle.outcome
-      : cycle.state
+  needsApproval(cycle) ? 'asks you' : cycle.state === 'ended' && cycle.outcome ? cycle.outcome : cycle.state
