@@ -4,8 +4,11 @@ import type { CliContext } from './base/context.ts'
 
 export interface CommandModule {
   /** Adds arguments, options, help and action. */
-  define: (command: Command, context: CliContext) => void
+  define: (command: Command, context: CliContext, treeFor: TreeFor) => void
 }
+
+/** The tree of commands, in which the one that the words name is complete. */
+export type TreeFor = (words: readonly string[]) => Promise<Command>
 
 interface CommandEntry {
   name: string
@@ -112,6 +115,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'trust',
     summary: 'decide whether the settings of a directory may apply',
     load: () => import('./commands/trust.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands in your shell',
+    load: () => import('./commands/completion.ts'),
   },
   { name: 'init', summary: 'write an example configuration', load: () => import('./commands/init.ts') },
   {

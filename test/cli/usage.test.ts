@@ -35,6 +35,7 @@ const COMMANDS = [
   'policy',
   'stats',
   'config',
+  'completion',
   'init',
   'simulate',
 ]
