@@ -1,14 +1,12 @@
 /** Every command: its line in the overview, and its module. Only the module of the requested command is loaded. */
 import type { Command } from 'commander'
 import type { CliContext } from './base/context.ts'
+import type { TreeFor } from './base/subcommand.ts'
 
 export interface CommandModule {
   /** Adds arguments, options, help and action. */
   define: (command: Command, context: CliContext, treeFor: TreeFor) => void
 }
-
-/** The tree of commands, in which the one that the words name is complete. */
-export type TreeFor = (words: readonly string[]) => Promise<Command>
 
 interface CommandEntry {
   name: string

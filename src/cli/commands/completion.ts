@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { type CliContext, printJson } from '../base/context.ts'
 import { harmless, print } from '../base/output.ts'
-import type { TreeFor } from '../command-table.ts'
+import type { TreeFor } from '../base/subcommand.ts'
 import { complete } from '../completion/candidates.ts'
 import { knownValues } from '../completion/known-values.ts'
 import { SCRIPTS, SHELLS, type Shell } from '../completion/scripts.ts'
