@@ -23,6 +23,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/open.ts'),
   },
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./commands/status.ts') },
+  { name: 'logs', summary: "show the daemon's log", load: () => import('./commands/logs.ts') },
   {
     name: 'demo',
     summary: 'show in a minute what Reprise does; touches nothing of yours',

@@ -36,6 +36,7 @@ const COMMANDS = [
   'stats',
   'config',
   'completion',
+  'logs',
   'init',
   'simulate',
 ]
