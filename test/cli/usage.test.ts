@@ -35,6 +35,9 @@ const COMMANDS = [
   'policy',
   'stats',
   'config',
+  'completion',
+  'service',
+  'logs',
   'init',
   'simulate',
 ]
