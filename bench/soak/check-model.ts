@@ -137,16 +137,18 @@ const allOf = ({ usage }: RequestRecord) =>
       usage.output_tokens
     : 0
 
-/** Sessions have one writer at a time, so session and time identify the attempt. */
+/** A busy simulator reads a request some time after the agent sent it; the agent may have been killed since. */
+const READ_LATE_MS = 2000
+
+/** Sessions have one writer at a time, so session and time identify the attempt: the last one that had started. */
 function attemptAt(run: Settled['run'], request: RequestRecord, clock: SoakClock) {
   const aheadMs = run.endedAt === null ? 0 : clock.aheadMs(new Date(run.endedAt))
-  const at = new Date(request.at.getTime() + aheadMs).toISOString()
-  return run.attempts.find(
-    (attempt) =>
-      attempt.agentSessionId === request.sessionId &&
-      attempt.startedAt <= at &&
-      at <= (attempt.endedAt ?? at),
+  const at = request.at.getTime() + aheadMs
+  const attempt = run.attempts.findLast(
+    ({ agentSessionId, startedAt }) => agentSessionId === request.sessionId && Date.parse(startedAt) <= at,
   )
+  const endedAt = attempt?.endedAt ?? null
+  return endedAt === null || at <= Date.parse(endedAt) + READ_LATE_MS ? attempt : undefined
 }
 
 function userTexts(request: RequestRecord): string {

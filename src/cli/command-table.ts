@@ -1,10 +1,11 @@
 /** Every command: its line in the overview, and its module. Only the module of the requested command is loaded. */
 import type { Command } from 'commander'
 import type { CliContext } from './base/context.ts'
+import type { TreeFor } from './base/subcommand.ts'
 
 export interface CommandModule {
   /** Adds arguments, options, help and action. */
-  define: (command: Command, context: CliContext) => void
+  define: (command: Command, context: CliContext, treeFor: TreeFor) => void
 }
 
 interface CommandEntry {
@@ -22,6 +23,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/open.ts'),
   },
   { name: 'status', summary: 'show what the daemon is doing', load: () => import('./commands/status.ts') },
+  { name: 'logs', summary: "show the daemon's log", load: () => import('./commands/logs.ts') },
   {
     name: 'demo',
     summary: 'show in a minute what Reprise does; touches nothing of yours',
@@ -117,6 +119,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'trust',
     summary: 'decide whether the settings of a directory may apply',
     load: () => import('./commands/trust.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands in your shell',
+    load: () => import('./commands/completion.ts'),
   },
   { name: 'init', summary: 'write an example configuration', load: () => import('./commands/init.ts') },
   {

@@ -61,9 +61,10 @@ async function buildProgram(argv: readonly string[], context: CliContext): Promi
       if (takesIds) await (await import('./daemon/resolve-references.ts')).resolveReferences(action, context)
     })
   const asked = askedCommand(argv)
+  const treeFor = (words: readonly string[]) => buildProgram(words, context)
   for (const { name, summary, load } of COMMANDS) {
     const command = program.command(name).summary(summary).allowExcessArguments(false)
-    if (name === asked) (await load()).define(command, context)
+    if (name === asked) (await load()).define(command, context, treeFor)
   }
   return program
 }

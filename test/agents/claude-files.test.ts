@@ -7,6 +7,7 @@ import { configDirOf } from '../../src/agents/claude/config-dir.ts'
 import { hasClaudeCredentials } from '../../src/agents/claude/credentials.ts'
 import { findClaudeHolders } from '../../src/agents/claude/holder.ts'
 import { inspectClaudeTranscript } from '../../src/agents/claude/transcript.ts'
+import { readMarker } from '../../src/process/proc.ts'
 import { temporaryDir } from './temporary-dir.ts'
 
 const WORK_DIR = '/srv/project'
@@ -184,6 +185,24 @@ describe('the holders of a session', () => {
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), patiently).toContain(') Z ')
     expect(await registered({ sessionId: ID, pid, procStart: startOf(pid) })).toEqual([])
+  })
+
+  it('can be read until they end: none has lost what it was started with', async () => {
+    const child = spawn(
+      process.execPath,
+      ['-e', 'const held = Buffer.alloc(200 << 20, 1); console.log(held.length); setInterval(() => {}, 1e6)'],
+      { stdio: ['ignore', 'pipe', 'ignore'], env: { REPRISE_ATTEMPT: 'att_1' } },
+    )
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    const { pid = 0 } = child
+    child.kill('SIGKILL')
+    for (let found = [pid]; found.length > 0; ) {
+      // A process that has lost its environment is not found afterwards.
+      const isKnown = readMarker(pid) === 'att_1'
+      found = await registered({ sessionId: ID, pid })
+      if (!isKnown) expect(found).toEqual([])
+    }
   })
 
   it('are none when there are no records', async () => {

@@ -35,6 +35,8 @@ const COMMANDS = [
   'policy',
   'stats',
   'config',
+  'completion',
+  'logs',
   'init',
   'simulate',
 ]

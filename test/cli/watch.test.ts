@@ -50,6 +50,24 @@ test('the list says when each is due and how it went last', async () => {
   }
 })
 
+describe('edit', () => {
+  test('only what was given is changed', async () => {
+    cli.engine.addWatch({ name: 'edited' })
+    const { code, stdout } = await watch('edit', 'edited', '--every', '5m', '--no-dry-run')
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^changed edited: .*; next cycle: /)])
+    expect(asked()).toMatchObject({ call: 'update', with: { everyMs: 300_000, dryRun: false } })
+    expect(Object.keys(asked()?.with as object).sort()).toEqual(['dryRun', 'everyMs'])
+    await watch('edit', 'edited', '--cwd', 'sub', 'Look', 'elsewhere')
+    expect(asked()?.with).toEqual({ prompt: 'Look elsewhere', workDir: join(cli.workDir, 'sub') })
+  })
+
+  test('nothing to change', async () => {
+    const { code, stderr } = await watch('edit', 'edited')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('nothing to change')])
+    expect(await watch('edit', 'edited', '--every', '5m', '--cron', '@daily')).toMatchObject({ code: 2 })
+  })
+})
+
 describe('add', () => {
   test('only what was said', async () => {
     const { code, stdout, stderr } = await watch('add', 'one', '--every', '30m', 'Look', 'there')

@@ -45,7 +45,7 @@ async function readRecords(dir: string, agentSessionId: string): Promise<LiveRec
 async function findProcess(pid: number, procStart: string | null): Promise<SessionHolder | null> {
   const startTicks = await readStart(pid)
   if (startTicks === null || (procStart !== null && procStart !== startTicks)) return null
-  return { pid, startTicks: Number(startTicks) }
+  return (await isEnding(pid)) ? null : { pid, startTicks: Number(startTicks) }
 }
 
 /** The start of a process is the same in all namespaces; its pid is searched for among those that have several. */
@@ -69,6 +69,14 @@ async function readStart(pid: number): Promise<string | null> {
   if (stat === null) return null
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' ? null : (fields[19] ?? null)
+}
+
+/**
+ * A process that was killed has no memory any more, and so no command line, before it is a zombie. It writes nothing, and
+ * what it was started with cannot be read.
+ */
+async function isEnding(pid: number): Promise<boolean> {
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)) === ''
 }
 
 /** The pid in the innermost pid namespace. null: the process is in ours. */

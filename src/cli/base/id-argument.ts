@@ -5,7 +5,7 @@
 import { InvalidArgumentError } from 'commander'
 import { kindOf, parseReference, type Referable } from '../../contract/reference.ts'
 
-type Parse = ((text: string) => string) & { kind?: Referable; passes?: RegExp }
+type Parse = ((text: string) => string) & { kind?: Referable; passes?: RegExp; takesAnyKind?: boolean }
 
 /** For the ids of things that people do not name by short forms. */
 export function wholeIdArgument(prefix: string): (text: string) => string {
@@ -45,6 +45,15 @@ export function kindTakenBy({ parseArg }: Taker): Referable | null {
   return (parseArg as Parse | undefined)?.kind ?? null
 }
 
+/** The kinds of things whose ids or names it takes, for completion. */
+export function kindsTakenBy(taker: Taker): readonly Referable[] {
+  if ((taker.parseArg as Parse | undefined)?.takesAnyKind) return ANY_KIND
+  const kind = kindTakenBy(taker)
+  return kind === null ? [] : [kind]
+}
+
+const ANY_KIND: readonly Referable[] = ['job', 'conversation', 'watch', 'run']
+
 export function passesAsItIs({ parseArg }: Taker, text: string): boolean {
   return (parseArg as Parse | undefined)?.passes?.test(text) === true
 }
@@ -54,3 +63,12 @@ const AGENTS_OWN = /^(?=.*[.:-]|.{31})\w[\w.:-]*$/
 
 /** The id of a session: Reprise's own or the agent's. */
 export const sessionArgument = idArgument('ses', { passes: AGENTS_OWN, otherwise: ", or the agent's own id" })
+
+/** An id of any kind, or the name of a watch. The action finds out what is meant. */
+export const anyIdArgument: (text: string) => string = Object.assign(
+  (text: string) => {
+    if (parseReference(text) || /^[a-z0-9][a-z0-9._-]{0,62}$/.test(text)) return text
+    throw new InvalidArgumentError('is neither an id nor the name of a watch')
+  },
+  { takesAnyKind: true },
+)

@@ -1,9 +1,8 @@
 /** `reprise attach`: shows what has happened so far, then what happens, and lets a person answer. */
 import type { Command } from 'commander'
-import { parseReference } from '../../contract/reference.ts'
 import { attachTo } from '../attach/attach.ts'
 import type { CliContext } from '../base/context.ts'
-import { usageError } from '../base/usage-error.ts'
+import { anyIdArgument } from '../base/id-argument.ts'
 import { connectLastingly } from '../daemon/connect.ts'
 
 const EXAMPLES = `
@@ -22,12 +21,12 @@ Examples:
 export function define(command: Command, context: CliContext): void {
   command
     .description('Shows a job, run, conversation, investigation or cycle from its beginning, then live.')
-    .argument('[id]', 'what to show: an id, a part of one, the name of a watch, or last', 'last')
+    .argument(
+      '[id]',
+      'what to show: an id, a part of one, the name of a watch, or last',
+      anyIdArgument,
+      'last',
+    )
     .addHelpText('after', EXAMPLES)
-    .action(async (text: string) => {
-      if (!parseReference(text) && !/^[a-z0-9][a-z0-9._-]{0,62}$/.test(text)) {
-        throw usageError(`${JSON.stringify(text)} is neither an id nor the name of a watch`)
-      }
-      await attachTo(await connectLastingly(context), text, context)
-    })
+    .action(async (text: string) => attachTo(await connectLastingly(context), text, context))
 }

@@ -10,7 +10,14 @@ import { addPageOptions, type PageRequest, pageRequest } from '../list/list-comm
 import { printPage, printTable } from '../terminal/print-page.ts'
 import { styleFor, widthOf } from '../terminal/terminal.ts'
 import { followCycle } from '../watches/follow-cycle.ts'
-import { addWatchOptions, newName, toWatch, type WatchOptions, watchArgument } from '../watches/options.ts'
+import {
+  addWatchOptions,
+  newName,
+  toChange,
+  toWatch,
+  type WatchOptions,
+  watchArgument,
+} from '../watches/options.ts'
 import { readPayload } from '../watches/payload-input.ts'
 import { cycleRows, describeCycle, describeWatch, nextOf, resultOf, watchRows } from '../watches/text.ts'
 
@@ -22,6 +29,7 @@ Examples:
   reprise watch                                         list all
   reprise watch add media --every 30m "Check jellyfin at http://127.0.0.1:8096"
   reprise watch add backup --cron "0 7 * * *" --time-zone Europe/Berlin --max-tier 1 "Is last night's backup complete?"
+  reprise watch edit media --every 5m                   change it; what is not given stays
   reprise watch show media                              its schedule, and its last cycles
   reprise watch cycles media                            all its cycles: outcome, tier, cost
   reprise watch cycle cyc_…                             one cycle with its runs and follow-ups
@@ -49,6 +57,15 @@ export function define(command: Command, context: CliContext): void {
       .argument('<name>', 'name of the watch', newName)
       .argument('[prompt...]', 'what to check; `-` or nothing reads it from stdin'),
   ).action((name: string, words: string[], options: WatchOptions) => add(name, words, options, context))
+  addWatchOptions(
+    command
+      .command('edit')
+      .summary('change a watch; what is not given stays')
+      .argument(...name)
+      .argument('[prompt...]', 'what to check from now on; `-` reads it from stdin'),
+  )
+    .option('--no-dry-run', 'make changes again')
+    .action((watch: string, words: string[], options: WatchOptions) => edit(watch, words, options, context))
   command
     .command('show')
     .summary('show one watch and its last cycles')
@@ -103,11 +120,7 @@ async function list(self: Command, context: CliContext): Promise<void> {
 async function add(name: string, words: string[], options: WatchOptions, context: CliContext): Promise<void> {
   const example = `reprise watch add ${name} --every 30m "Check …"`
   const prompt = await readPrompt(words, context, example)
-  const environment =
-    options.environment === undefined
-      ? undefined
-      : await readInstructions(options.environment, context, 'environment')
-  const request = toWatch({ name, prompt }, options, { cwd: context.cwd, environment })
+  const request = toWatch({ name, prompt }, options, await placeOf(options, context))
   const watch = await (await connect(context)).client.createWatch(request)
   if (context.json) return printJson(context, watch)
   await printLine(
@@ -115,6 +128,22 @@ async function add(name: string, words: string[], options: WatchOptions, context
     `added ${watch.name}: ${watch.schedule ?? 'runs only when triggered'}; next cycle: ${nextOf(watch, new Date())}`,
   )
   notify(context, `Start a cycle now with: reprise watch trigger --follow ${watch.name}`)
+}
+
+async function placeOf({ environment: file }: WatchOptions, context: CliContext) {
+  const environment = file === undefined ? undefined : await readInstructions(file, context, 'environment')
+  return { cwd: context.cwd, environment }
+}
+
+async function edit(ref: string, words: string[], options: WatchOptions, context: CliContext): Promise<void> {
+  const prompt = words.length === 0 ? undefined : await readPrompt(words, context)
+  const change = toChange(prompt, options, await placeOf(options, context))
+  const watch = await (await connect(context)).client.updateWatch(ref, change)
+  if (context.json) return printJson(context, watch)
+  await printLine(
+    context,
+    `changed ${watch.name}: ${watch.schedule ?? 'runs only when triggered'}; next cycle: ${nextOf(watch, new Date())}`,
+  )
 }
 
 const SHOWN_CYCLES = 5

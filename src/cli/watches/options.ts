@@ -1,7 +1,7 @@
-/** The options of `reprise watch add`, and the API request for them. */
+/** The options of `reprise watch add` and `watch edit`, and the API requests for them. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { CreateWatch, Memory, NotifyFrom, Overlap } from '../../contract/watch.ts'
+import type { CreateWatch, Memory, NotifyFrom, Overlap, UpdateWatch } from '../../contract/watch.ts'
 import { amount, between, duration, durationBetween, tierNumber } from '../base/arguments.ts'
 import { idArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
@@ -47,7 +47,7 @@ export function addWatchOptions(command: Command): Command {
     )
     .option('--time-zone <zone>', 'time zone of --cron, such as Europe/Berlin (default: that of the daemon)')
     .option('--jitter <duration>', 'delay each cycle at random, by up to this much', duration)
-    .option('--cwd <dir>', 'work directory of the agent (default: the current one)')
+    .option('--cwd <dir>', 'work directory of the agent (default of a new watch: the current one)')
     .option('--agent <name>', 'agent to use')
     .addOption(
       oneOf(
@@ -93,24 +93,47 @@ export function addWatchOptions(command: Command): Command {
     .option('--notify <target>', 'target in the configuration to notify; may be repeated', collect)
     .option('--webhook <url>', 'additional URL to notify')
     .addOption(oneOf('--notify-from <level>', 'lowest level to notify about, or only changes', NOTIFY_FROM))
-    .option('--paused', 'create it paused')
+    .option('--paused', 'start no cycles on schedule')
+}
+
+/** Where the command runs, and the text of the file that `--environment` names. */
+interface Place {
+  cwd: string
+  environment: string | undefined
 }
 
 export function toWatch(
   { name, prompt }: { name: string; prompt: string },
   options: WatchOptions,
-  { cwd, environment }: { cwd: string; environment: string | undefined },
+  place: Place,
 ): CreateWatch {
-  if (options.every !== undefined && options.cron !== undefined) {
-    throw usageError('expected --every or --cron, not both')
-  }
   if (options.timeZone !== undefined && options.cron === undefined) {
     throw usageError('--time-zone can only be used with --cron')
   }
-  const request: { [K in keyof CreateWatch]: CreateWatch[K] | undefined } = {
-    name,
-    prompt,
-    workDir: resolve(cwd, options.cwd ?? '.'),
+  const workDir = resolve(place.cwd, options.cwd ?? '.')
+  return { ...settingsIn(options, place), name, prompt, workDir }
+}
+
+/** Only what was given is changed. */
+export function toChange(prompt: string | undefined, options: WatchOptions, place: Place): UpdateWatch {
+  const change = {
+    ...settingsIn(options, place),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(options.cwd === undefined ? {} : { workDir: resolve(place.cwd, options.cwd) }),
+  }
+  if (Object.keys(change).length === 0) {
+    throw usageError('nothing to change', 'Give a new prompt, or options: reprise watch edit --help')
+  }
+  return change
+}
+
+type Settings = Omit<CreateWatch, 'name' | 'prompt' | 'workDir' | 'every'>
+
+function settingsIn(options: WatchOptions, { environment }: Place): Settings {
+  if (options.every !== undefined && options.cron !== undefined) {
+    throw usageError('expected --every or --cron, not both')
+  }
+  const settings: { [K in keyof Settings]: Settings[K] | undefined } = {
     everyMs: options.every,
     cron: options.cron,
     timeZone: options.timeZone,
@@ -134,7 +157,7 @@ export function toWatch(
     notifyFrom: options.notifyFrom,
     paused: options.paused,
   }
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as CreateWatch
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Settings
 }
 
 const collect = (text: string, before: string[] = []) => [...before, text]

@@ -43,8 +43,10 @@ interface Entry {
   process: KeptProcess
   /** null: not measured yet. */
   bytes: number | null
-  /** Set once a turn takes it, or it is being ended. */
+  /** Set while a turn takes it, or it is being ended. */
   busy: Promise<unknown> | null
+  /** It has been told to end, so it gets no turn any more, also if ending it failed. */
+  isLeaving: boolean
 }
 
 const LOOK_EVERY_MS = 1000
@@ -71,7 +73,7 @@ export class KeptProcesses {
 
   /** Watches over a process that is stored as kept. */
   add(process: KeptProcess): void {
-    const entry: Entry = { process, bytes: null, busy: null }
+    const entry: Entry = { process, bytes: null, busy: null, isLeaving: false }
     this.#bySession.set(process.sessionId, entry)
     if (this.#closed) void this.#giveUp(entry, 'Reprise is being stopped')
     else void this.#look({ measure: true })
@@ -89,16 +91,20 @@ export class KeptProcesses {
     if (!entry) return null
     const { process } = entry
     const isAlive = this.#isAlive(process)
-    const why = whyNotReused({ ...process, ...process.kept, isAlive }, wanted, this.#deps.clock.now())
+    const why = entry.isLeaving
+      ? 'it could not be ended before'
+      : whyNotReused({ ...process, ...process.kept, isAlive }, wanted, this.#deps.clock.now())
     if (why !== null) {
-      await this.#giveUp(entry, why)
+      // At a polite end the agent would write to a session that somebody else has continued.
+      const abruptly = wanted.outsideTurns > 0 || wanted.transcriptBytes !== process.kept.transcriptBytes
+      await this.#giveUp(entry, why, { abruptly })
       return null
     }
     let done = (_: boolean) => {}
     entry.busy = new Promise<void>((resolve) => {
       done = (taken) => {
         entry.busy = null
-        if (taken) this.#bySession.delete(sessionId)
+        if (taken) this.#remove(entry)
         resolve()
       }
     })
@@ -174,18 +180,35 @@ export class KeptProcesses {
     return keeper !== null && this.#deps.processes.isAlive(keeper)
   }
 
+  /** Never rejects. If it fails, the process still holds its session, so the next look tries again. */
   #giveUp(entry: Entry, why: string, { abruptly = false } = {}): Promise<void> {
+    const { log } = this.#deps
+    const { id } = entry.process
+    entry.isLeaving = true
     const ending = this.#end(entry.process, abruptly)
-      .then(() => this.#deps.log.info({ process: entry.process.id, why }, 'ended a kept process'))
-      .catch((error: unknown) =>
-        this.#deps.log.warn({ process: entry.process.id, error: String(error) }, 'lost a kept process'),
-      )
+      .then(() => {
+        this.#remove(entry)
+        log.info({ process: id, why }, 'ended a kept process')
+      })
+      .catch((error: unknown) => {
+        log.warn({ process: id, error: String(error) }, 'could not end a kept process')
+        // Another daemon has it, or the next one will.
+        if (this.#closed || error instanceof OwnershipLost) this.#remove(entry)
+      })
       .finally(() => {
         entry.busy = null
-        this.#bySession.delete(entry.process.sessionId)
       })
     entry.busy = ending
     return ending
+  }
+
+  /** The session may have another entry by now: a turn that took the process has ended, and left it again. */
+  #remove(entry: Entry): void {
+    if (this.#has(entry)) this.#bySession.delete(entry.process.sessionId)
+  }
+
+  #has(entry: Entry): boolean {
+    return this.#bySession.get(entry.process.sessionId) === entry
   }
 
   async #end(process: KeptProcess, abruptly: boolean): Promise<void> {
@@ -216,12 +239,10 @@ export class KeptProcesses {
       if (measure || nowMs - this.#measuredAtMs >= MEASURE_EVERY_MS) await this.#measure(nowMs)
       const waiting = () => [...this.#bySession.values()].filter(({ busy }) => busy === null)
       for (const entry of waiting()) {
-        const { process } = entry
-        const disturbance = this.#isAlive(process)
-          ? await findDisturbance(this.#deps, process)
-          : 'it has ended'
-        if (disturbance !== null && entry.busy === null)
-          void this.#giveUp(entry, disturbance, { abruptly: true })
+        const why = await this.#whyNow(entry)
+        // A turn may have taken it meanwhile.
+        if (why !== null && entry.busy === null && this.#has(entry))
+          void this.#giveUp(entry, why, { abruptly: true })
       }
       const memory = await this.#deps.processes.readMemory()
       const facts = waiting().map((entry) => ({ entry, ...entry.process.kept, bytes: entry.bytes ?? 0 }))
@@ -232,6 +253,12 @@ export class KeptProcesses {
     } finally {
       this.#arm()
     }
+  }
+
+  /** Why it must end at once; null: it may wait. */
+  async #whyNow({ process, isLeaving }: Entry): Promise<string | null> {
+    if (isLeaving) return 'it could not be ended before'
+    return this.#isAlive(process) ? findDisturbance(this.#deps, process) : 'it has ended'
   }
 
   async #measure(nowMs: number): Promise<void> {

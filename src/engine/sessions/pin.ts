@@ -64,8 +64,13 @@ export async function readPin(
   let transcript = await inspect()
   const leasedBy = await store.findLeaseHolder(session.id)
   const kept = leasedBy === null ? await store.findKept(session.id) : null
-  const holders = leasedBy === null ? await adapter.findHolders(session.agentSessionId, env) : []
-  const other = holders.find(({ pid }) => kept === null || deps.processes.attemptOf(pid) !== kept.spool)
+  const findOther = async () =>
+    (await adapter.findHolders(session.agentSessionId, env)).find(
+      ({ pid }) => kept === null || deps.processes.attemptOf(pid) !== kept.spool,
+    )
+  let other = leasedBy === null ? await findOther() : undefined
+  // A kept process that ends between the two questions has lost its mark, and is not found again.
+  if (other && kept) other = await findOther()
   const holder: Holder | null =
     leasedBy !== null
       ? { kind: 'lease', runId: leasedBy }

@@ -1,5 +1,5 @@
 /** Turns in kept processes, on agents in memory: when the next turn uses the process of the last one, and when not. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { MemoryChat } from '../../support/memory/chat.ts'
 import { answersAll } from '../../support/memory/script.ts'
 import { Stage, type StageOptions } from '../../support/memory/stage.ts'
@@ -105,6 +105,16 @@ describe('the next turn', () => {
     expect(await chat.texts()).toContain('memory: to two')
   })
 
+  test('resumes the session if the process is killed while its holders are looked for', async () => {
+    const chat = await openChat()
+    await chat.say('one')
+    // A process that is ending has lost the mark that says whose it is. The next moment it is gone.
+    vi.spyOn(stage.transcripts, 'holders').mockReturnValueOnce([{ pid: 1, startTicks: 1 }])
+    const run = await chat.say('two')
+    expect(await startOf(run.id)).toMatchObject({ resumed: true, carry: 'none' })
+    expect(sessionId()).toBe(starts()[0]?.agentSessionId)
+  })
+
   test('of a process with something in the background starts another one', async () => {
     const chat = await openChat()
     stage.processes.scripts.unshift(async (agent) => {
@@ -175,6 +185,16 @@ describe('a kept process is given up', () => {
     await other.say('one')
     await stage.until(() => stage.engine.listKept().length === 1)
     expect(stage.engine.listKept()).toMatchObject([{ conversationId: other.id }])
+  })
+
+  test('again if that failed, so that its session is not held for ever', async () => {
+    const chat = await openChat()
+    await chat.say('one')
+    const failing = vi.spyOn(stage.store, 'endKept').mockRejectedValueOnce(new Error('disk I/O error'))
+    const run = await chat.say('two', { model: 'other' })
+    expect(failing).toHaveBeenCalledTimes(2)
+    expect(run).toMatchObject({ outcome: 'completed', attemptCount: 1 })
+    expect(await startOf(run.id)).toMatchObject({ resumed: true })
   })
 
   test('before its session is deleted, and before its conversation is', async () => {
