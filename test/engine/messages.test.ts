@@ -127,7 +127,7 @@ test.each(['before', 'after'] as const)(
     const chat = await MemoryChat.create(stage)
     stage.play(answers('first'), answersAll)
     const { id } = await chat.say('hello')
-    stage.life.endAt(when, 'closeMessage')
+    stage.life.endAt(when, 'settleMessage')
     void say(id as RunId)
     await stage.life.over
     await stage.reopen()

@@ -24,7 +24,7 @@ import { MessageHold, type MessageHoldDeps } from './hold.ts'
 export type MessageDeps = MessageHoldDeps & {
   store: Pick<
     Store,
-    'sayToRun' | 'listRunMessages' | 'markRead' | 'listRunsWithOpenMessages' | 'closeMessage' | 'getRun'
+    'sayToRun' | 'listRunMessages' | 'markRead' | 'listRunsWithOpenMessages' | 'settleMessage' | 'getRun'
   >
   live: Pick<LiveRuns, 'get'>
   bus: Pick<ProgressBus, 'publish'>
@@ -78,7 +78,7 @@ export function createMessages(deps: MessageDeps, createTurn: ConversationEngine
     if (run?.state.at !== 'settled') return
     for (const message of await store.listRunMessages(id)) {
       if (message.closedAt !== null) continue
-      await store.closeMessage(message, { nextRunId: await nextTurn(run, message) }, clock.now())
+      await store.settleMessage(message, { nextRunId: await nextTurn(run, message) }, clock.now())
     }
   }
   const describe = (message: RunMessageRecord): RunMessage => ({

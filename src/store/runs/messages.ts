@@ -110,7 +110,7 @@ export async function listRunsWithOpenMessages(db: Kysely<Tables>): Promise<RunI
 }
 
 /** Closes a message of a settled run. `unread` says what became of it if nobody has read it. */
-export async function closeMessage(
+export async function settleMessage(
   tx: Tx,
   { id, text, state }: RunMessageRecord,
   unread: { nextRunId: RunId | null },

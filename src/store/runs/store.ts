@@ -77,7 +77,7 @@ export interface RunStore {
   ) => Promise<void>
   /** Settled runs that still have open messages. */
   listRunsWithOpenMessages: () => Promise<RunId[]>
-  closeMessage: (message: RunMessageRecord, unread: { nextRunId: RunId | null }, at: Date) => Promise<void>
+  settleMessage: (message: RunMessageRecord, unread: { nextRunId: RunId | null }, at: Date) => Promise<void>
 
   /** Whether a person has allowed this call for the rest of the session; see core/permission/same-call.ts. */
   isCallAllowed: (id: SessionId, call: string) => Promise<boolean>
@@ -130,7 +130,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     listUnread: (runId, sessionId) => messages.listUnread(reader, runId, sessionId),
     markRead: (attempt, ids, at) => write((tx) => messages.markRead(tx, attempt, ids, at)),
     listRunsWithOpenMessages: () => messages.listRunsWithOpenMessages(reader),
-    closeMessage: (message, unread, at) => write((tx) => messages.closeMessage(tx, message, unread, at)),
+    settleMessage: (message, unread, at) => write((tx) => messages.settleMessage(tx, message, unread, at)),
 
     isCallAllowed: (id, call) => isCallAllowed(reader, id, call),
 
