@@ -22,6 +22,7 @@ export interface Figure {
     | 'characters'
     | 'commands'
     | 'files'
+    | 'calls'
   spread: Spread
   goal: Goal | null
 }

@@ -13,6 +13,7 @@ import { chat } from './cases/chat.ts'
 import { dashboard } from './cases/dashboard.ts'
 import { dashboardLive } from './cases/dashboard-live.ts'
 import { escalation } from './cases/escalation.ts'
+import { flushes } from './cases/flushes.ts'
 import { history } from './cases/history.ts'
 import { inProcess } from './cases/in-process.ts'
 import { ingest } from './cases/ingest.ts'
@@ -24,6 +25,7 @@ import { policy } from './cases/policy.ts'
 import { provider } from './cases/provider.ts'
 import { queue } from './cases/queue.ts'
 import { recovery } from './cases/recovery.ts'
+import { replay } from './cases/replay.ts'
 import { sandbox } from './cases/sandbox.ts'
 import { slowReader } from './cases/slow-reader.ts'
 import { start } from './cases/start.ts'
@@ -43,6 +45,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   ingest,
   start,
   slowReader,
+  replay,
+  flushes,
   chat,
   queue,
   recovery,

@@ -116,6 +116,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/trust.ts'),
   },
   {
+    name: 'service',
+    summary: 'let systemd start the daemon',
+    load: () => import('./commands/service.ts'),
+  },
+  {
     name: 'completion',
     summary: 'print a script that completes commands in your shell',
     load: () => import('./commands/completion.ts'),

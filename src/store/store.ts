@@ -89,6 +89,8 @@ export type Store = RunStore &
 export interface Connections {
   reader: Kysely<Tables>
   writer: Kysely<Tables>
+  /** Sets whether commits of the writer are flushed to disk. */
+  setFlush: (flush: boolean) => void
 }
 
 export interface StoreOptions {
@@ -114,7 +116,7 @@ const LISTENERS: readonly RunListener[] = [
 
 /** The redactor is applied to everything that others will read: events, notifications, pending questions. */
 export function createStore(
-  { reader, writer }: Connections,
+  { reader, writer, setFlush }: Connections,
   {
     windowMs,
     now,
@@ -126,7 +128,7 @@ export function createStore(
 ): Store {
   const changeListeners = new ChangeListeners()
   const group = new GroupWriter(
-    writer,
+    { db: writer, setFlush },
     windowMs,
     { redactor, listeners: LISTENERS },
     {
@@ -146,7 +148,7 @@ export function createStore(
     ...createObstacleStore(reader, write),
     ...createNotificationStore(reader, write),
     ...createAccessStore(reader, write),
-    ...createFactStore(reader, write),
+    ...createFactStore(reader, group),
     ...createChangeStore(reader, write, changeListeners),
     ...createQueryStore(reader, write),
     ...createKeepStore(reader, group),

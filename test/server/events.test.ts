@@ -117,7 +117,7 @@ test('closing the server ends the streams, without waiting for the runs', async 
   expect(server.engine.listeners(id)).toBe(0)
 })
 
-describe('a slow reader of an endless run', () => {
+describe('a reader of an endless run', () => {
   const EVENT_CHARS = 100_000
   /** Makes events up when they are asked for, and notes how far it was asked. */
   function endless() {
@@ -137,7 +137,41 @@ describe('a slow reader of an endless run', () => {
     return { engine: { ...engine, listEvents }, asked }
   }
 
-  test('is not read ahead for: neither events nor memory pile up', async () => {
+  test('that always takes more gets one bounded piece at a time, and other requests are answered in between', async () => {
+    const { engine } = endless()
+    const busy = await startServer({}, { engine })
+    const { id } = engine.addRun()
+    let turns = 0
+    const countTurn = () => {
+      turns++
+      counting = setImmediate(countTurn)
+    }
+    let counting = setImmediate(countTurn)
+    // Read from the app itself, so that no socket makes the stream wait.
+    const replay = await busy.app.fetch(
+      new Request(`${busy.url}/api/runs/${id}/events`, {
+        headers: { authorization: `Bearer ${TOKEN}`, host: new URL(busy.url).host },
+      }),
+    )
+    const pieces: { chars: number; turn: number }[] = []
+    let answered = 0
+    const health = busy.call('/api/health').then(({ status }) => {
+      answered = status
+    })
+    for await (const { length } of replay.body!) {
+      pieces.push({ chars: length, turn: turns })
+      if (pieces.length === 5000 || (answered && pieces.length > 20)) break
+    }
+    expect(answered).toBe(200)
+    expect(Math.max(...pieces.map(({ chars }) => chars))).toBeLessThan(2 * EVENT_CHARS)
+    expect(new Set(pieces.map(({ turn }) => turn)).size).toBe(pieces.length)
+    clearImmediate(counting)
+    await health
+    await until(() => engine.listeners(id) === 0)
+    await busy.close()
+  })
+
+  test('that is slow is not read ahead for: neither events nor memory pile up', async () => {
     const { engine, asked } = endless()
     const slow = await startServer({}, { engine })
     const { id } = engine.addRun()

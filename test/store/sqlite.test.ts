@@ -282,7 +282,7 @@ describe('durability', () => {
     await store.admitRun(newRun())
   })
 
-  it('is configured in SQLite: write-ahead log, flushed at each commit', async () => {
+  it('is configured in SQLite: write-ahead log', async () => {
     const path = join(temporaryDir(), 'db')
     const store = await open(path)
     await admitted(store)

@@ -1,7 +1,12 @@
 /**
  * Streams that the reader pulls. Nothing is produced before the reader has taken what was produced last, so a slow
  * reader costs one page of memory however far it is behind, and nobody else notices it.
+ *
+ * Nobody notices a fast reader either: before each chunk the stream waits for the next turn of the event loop. Reading
+ * from SQLite and writing to a socket that has room both complete without one, so a long replay would otherwise be
+ * sent in one go, and all other requests would wait for its end.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from 'hono'
 import type { FollowContext } from '../../engine/follow/notice.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -69,6 +74,7 @@ export function streamChunks(
     {
       pull: async (controller) => {
         try {
+          await nextTurn()
           const { done, value } = await chunks.next()
           if (!done) return controller.enqueue(encoder.encode(value))
           place?.leave()

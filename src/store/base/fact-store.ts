@@ -2,10 +2,11 @@
 import type { Kysely } from 'kysely'
 import { findMade, type RequestKey } from './request-keys.ts'
 import type { Tables } from './schema.ts'
-import type { Write } from './transaction.ts'
+import type { GroupWriter } from './writer.ts'
 
 export interface FactStore {
   getFact: (key: string) => Promise<string | null>
+  /** For what is observed again and again: after a power cut, an older value may be found. */
   putFact: (key: string, value: string) => Promise<void>
   /** Sets a fact that is set only once. Returns the stored value: this one, or the one that was stored first. */
   claimFact: (key: string, value: string) => Promise<string>
@@ -13,14 +14,14 @@ export interface FactStore {
   findMade: (key: RequestKey) => Promise<string | null>
 }
 
-export function createFactStore(reader: Kysely<Tables>, write: Write): FactStore {
+export function createFactStore(reader: Kysely<Tables>, { write, writeUnflushed }: GroupWriter): FactStore {
   return {
     getFact: async (key) => {
       const row = await reader.selectFrom('facts').select('value').where('key', '=', key).executeTakeFirst()
       return row?.value ?? null
     },
     putFact: (key, value) =>
-      write(async (tx) => {
+      writeUnflushed(async (tx) => {
         await tx
           .insertInto('facts')
           .values({ key, value })

@@ -67,6 +67,11 @@ export interface AttemptStore {
 /** Streamed events may wait for the window; these may not, because somebody acts on them. */
 const AWAITED: ReadonlySet<EventBody['type']> = new Set(['question-ask', 'permission-ask', 'tool-end'])
 const LARGE_BATCH = 500
+/**
+ * Output is read again from the spool if its events were lost in a power cut. But a tool may have acted on the world by
+ * then, and a question may have been passed on, so events of these types are flushed to disk.
+ */
+const FLUSHED: ReadonlySet<EventBody['type']> = new Set([...AWAITED, 'tool-start', 'reminder-ask'])
 
 /** null: it cannot be done now. */
 const orNull = (error: unknown): null => {
@@ -79,14 +84,16 @@ export function createAttemptStore(
   group: GroupWriter,
   machineId: MachineId | null,
 ): AttemptStore {
-  const { write } = group
+  const { write, writeUnflushed } = group
   return {
     startAttempt: (input) => write((tx) => startAttempt(tx, input, machineId)).catch(orNull),
-    markLaunched: (attempt, keeper) => write((tx) => processes.markLaunched(tx, attempt, keeper)),
+    // The folder of the process has it too.
+    markLaunched: (attempt, keeper) => writeUnflushed((tx) => processes.markLaunched(tx, attempt, keeper)),
     hurry: () => group.hurry(),
     advanceAttempt: (attempt, batch, offset, at, { urgent = false, heldFrom = null } = {}) =>
       group.enqueue((tx) => attempts.advanceAttempt(tx, attempt, batch, offset, heldFrom, at), {
         urgent: urgent || batch.size >= LARGE_BATCH || batch.actedOn.some((event) => AWAITED.has(event.type)),
+        durable: batch.types.some((type) => FLUSHED.has(type)),
       }),
     noteWatched: (attempt, watched) => write((tx) => attempts.noteWatched(tx, attempt, watched)),
     addEvents: (attempt, events, at) => write((tx) => attempts.addEvents(tx, attempt, events, at)),

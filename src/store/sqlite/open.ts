@@ -1,6 +1,7 @@
 /**
  * Opens the SQLite database with two connections: one writes, in group commits; one reads, and sees only what is
- * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut. Overwritten and deleted data
+ * committed. WAL with synchronous=FULL: a commit that was reported survives a power cut, except for what
+ * can be read again (base/writer.ts). Overwritten and deleted data
  * is really removed from the file, because it may have been a secret.
  */
 import { chmodSync } from 'node:fs'
@@ -19,11 +20,15 @@ import { convertIfSmall, createShrink, prepareIfNew } from './shrink.ts'
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
 
+const FLUSH = 'pragma synchronous = full;'
+/** Commits are written, and flushed to disk with the next one that is. */
+const NO_FLUSH = 'pragma synchronous = normal;'
+
 /** busy_timeout comes first, because the other pragmas may have to wait for a lock too. */
 export const PRAGMAS = `
   pragma busy_timeout = ${BUSY_TIMEOUT_MS};
   pragma journal_mode = wal;
-  pragma synchronous = full;
+  ${FLUSH}
   pragma foreign_keys = on;
   pragma cache_size = -8000;
   pragma secure_delete = on;
@@ -61,7 +66,7 @@ export async function openSqliteStore(
     for (const database of opened) createChangeTriggers(database)
     const machineId = await claimMachineId(writer, now)
     const store = createStore(
-      { writer, reader: connect() },
+      { writer, reader: connect(), setFlush: (flush) => opened[0]?.exec(flush ? FLUSH : NO_FLUSH) },
       {
         windowMs: commitWindowMs,
         now: () => now,
