@@ -24,10 +24,10 @@ it('refuses requests that it cannot store, completely, and continues with the ot
   expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed', resultText: 'Fine.' })
 })
 
-it('a daemon that finds the disk full at its start reports it and exits; with room, the next one starts', async () => {
+it('a daemon whose disk takes nothing at its start reports it and exits; with room, the next one starts', async () => {
   world = await World.create({ name: 'echo', rules: [{ reply: 'Fine.' }] })
   const start = world.startDaemon({ fileSizeLimit: 64 * 1024 })
-  await expect(start).rejects.toThrow(/ended with 1:\n.*the disk is full.*\n.*Free some space/)
+  await expect(start).rejects.toThrow(/ended with 1:\n.*cannot store: .*\n.*Free disk space/)
   expect(world.processes()).toEqual([])
   await world.startDaemon()
   expect(await world.run({ prompt: 'small' })).toMatchObject({ outcome: 'completed' })
