@@ -95,7 +95,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     purposes: { of: () => purpose },
     nextPrompts: {
       takeOver: () => null,
-      hold: () => ({ notePlanned: quiet, look: async () => null }),
+      hold: () => ({ notePlanned: quiet, give: async () => {}, look: async () => null }),
       noteTaken: async () => {},
     },
     obstacles: new Obstacles(

@@ -50,6 +50,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/attach.ts'),
   },
   {
+    name: 'say',
+    summary: 'send a message to an agent that is at work',
+    load: () => import('./commands/say.ts'),
+  },
+  {
     name: 'jobs',
     summary: 'list, show, retry and cancel jobs',
     load: () => import('./commands/jobs.ts'),

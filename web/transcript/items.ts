@@ -141,6 +141,9 @@ export class Transcript {
           event.reason,
         )
         break
+      case 'message':
+        this.#line(event, null, `read a message from ${event.from ?? 'the user'}`, event.text)
+        break
       case 'question-cancel':
         this.#line(event, 'off', 'the agent withdrew its question')
         break
