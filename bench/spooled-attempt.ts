@@ -90,7 +90,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     processes: openHost(spool),
     handling: new Handling(join(folder, 'handling')),
     storageFailures,
-    disk: { full: null },
+    disk: { full: null, newestFull: null },
     agents,
     purposes: { of: () => purpose },
     nextPrompts: {

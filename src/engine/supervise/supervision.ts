@@ -167,8 +167,8 @@ export class Supervision {
         if (drained && end) await this.#storing
         if (this.#failure) throw this.#failure.error
         if (drained) await this.#storageFailureNotes.look()
-        const full = drained && !end ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
-        if (full !== null) await this.stop('disk-full', full)
+        const full = drained ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
+        if (full !== null && !end && !this.#turn.isDone) await this.stop('disk-full', full)
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained && (await this.#leave()))
           return { kind: 'left', starved: false, offset: this.#handledTo, strays: this.#strays }
