@@ -4,7 +4,7 @@
  * It reads settings, instructions, its own memory, agents, commands, skills and the list of MCP servers when it starts. And its scheduler
  * carries out the tasks that the session or the directory has.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -39,7 +39,7 @@ export async function readClaudeStartFiles(env: Env, workDir: string): Promise<s
   const imported = await listImported(files.filter((file) => file.endsWith('.md')))
   const found = [
     ...(await Promise.all([...files, ...imported].map(stampOf))),
-    ...(await Promise.all(folders.map((folder) => stampsIn(folder, MAX_DEPTH)))).flat(),
+    ...(await stampsInAll(folders)),
     await readServers(env, workDir),
   ]
   return createHash('sha256').update(found.join('\n')).digest('hex')
@@ -58,15 +58,30 @@ async function stampOf(path: string): Promise<string> {
 }
 
 const MAX_DEPTH = 4
+const MAX_STAMPS = 10_000
 
-async function stampsIn(dir: string, depth: number): Promise<string[]> {
-  const entries: Dirent[] = await readdir(dir, { withFileTypes: true }).catch(() => [])
-  const stamps = entries.map(async (entry) => {
-    const path = join(dir, entry.name)
-    return entry.isDirectory() && depth > 0 ? stampsIn(path, depth - 1) : [await stampOf(path)]
-  })
-  return (await Promise.all(stamps)).flat()
+/** If there are too many files, the result equals no other, so that no process is reused. */
+async function stampsInAll(folders: readonly string[]): Promise<string[]> {
+  const stamps: string[] = []
+  let inside = [...folders]
+  for (let depth = 0; depth <= MAX_DEPTH && inside.length > 0; depth++) {
+    const next: string[] = []
+    for (const dir of inside) {
+      const entries: Dirent[] = await readdir(dir, { withFileTypes: true }).catch(() => [])
+      if (stamps.length + next.length + entries.length > MAX_STAMPS) return [randomUUID()]
+      for (const entry of entries) {
+        const path = join(dir, entry.name)
+        // A link to a folder is followed, as the agent does; the depth ends a circle.
+        if (entry.isDirectory() || (entry.isSymbolicLink() && (await leadsToFolder(path)))) next.push(path)
+        else stamps.push(await stampOf(path))
+      }
+    }
+    inside = next
+  }
+  return stamps
 }
+
+const leadsToFolder = async (link: string) => (await stat(link).catch(() => null))?.isDirectory() === true
 
 const IMPORT = /(?:^|\s)@([^\s`]+)/g
 const MAX_IMPORTS = 100

@@ -43,14 +43,15 @@ export function statsLines(stats: Stats): string[] {
       'prompts',
       `~${formatTokens(sent)} tokens sent; ~${formatTokens(whole)} if each turn were sent the whole history`,
     ],
-    [
-      'not sent',
-      `~${formatTokens(stats.promptTokensSaved)} tokens of text (${share(stats.promptTokensSaved, whole)})`,
-    ],
+    ['not sent', notSent(stats.promptTokensSaved, whole)],
     ...cacheFields(stats.cache),
   ]
   return fields.map(([name, value]) => `${name.padEnd(10)}  ${value}`)
 }
+
+/** After an interruption the agent is told what happened, which may be more than short histories would have been. */
+const notSent = (saved: number, whole: number) =>
+  saved < 0 ? 'nothing' : `~${formatTokens(saved)} tokens of text (${share(saved, whole)})`
 
 /** How resumed turns used the prompt cache, and what resuming saved or cost. */
 function cacheFields(cache: Stats['cache']): [string, string][] {
