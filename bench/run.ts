@@ -10,6 +10,7 @@ import { adopt } from './cases/adopt.ts'
 import { broker } from './cases/broker.ts'
 import { chains } from './cases/chains.ts'
 import { chat } from './cases/chat.ts'
+import { commands } from './cases/commands.ts'
 import { dashboard } from './cases/dashboard.ts'
 import { dashboardLive } from './cases/dashboard-live.ts'
 import { escalation } from './cases/escalation.ts'
@@ -39,6 +40,7 @@ import { type Measured, toMarkdown, toText } from './report.ts'
 const BENCHMARKS: readonly Benchmark[] = [
   turn,
   instantTurns,
+  commands,
   inProcess,
   provider,
   parser,

@@ -90,12 +90,12 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     processes: openHost(spool),
     handling: new Handling(join(folder, 'handling')),
     storageFailures,
-    disk: { full: null },
+    disk: { full: null, newestFull: null },
     agents,
     purposes: { of: () => purpose },
     nextPrompts: {
       takeOver: () => null,
-      hold: () => ({ notePlanned: quiet, look: async () => null }),
+      hold: () => ({ notePlanned: quiet, give: async () => {}, look: async () => null }),
       noteTaken: async () => {},
     },
     obstacles: new Obstacles(

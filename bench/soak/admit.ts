@@ -120,8 +120,14 @@ async function admit(world: World, path: string, request: object, key: string): 
   )
 }
 
+/** A session of a conversation takes only turns of that conversation. */
 const sessionOf = (world: World, run: Admitted | undefined) =>
-  run ? quietly(async () => (await world.getRun(run.id)).session) : null
+  run
+    ? quietly(async () => {
+        const { session, conversationId } = await world.getRun(run.id)
+        return conversationId === null ? session : null
+      })
+    : null
 
 /** null: the daemon is down. */
 export async function countOpen(world: World): Promise<number | null> {

@@ -101,7 +101,7 @@ export const rules: RuleInput[] = [
       { text: 'I read the setting first.' },
       EDIT,
       results,
-      bash('node --test test/'),
+      bash('node --test'),
       results,
       {
         text: 'The setting is read now, a day is its default, and a session is renewed when it is used. The three tests of `test/session.test.ts` cover both; the suite passes.',
@@ -152,7 +152,7 @@ export const rules: RuleInput[] = [
     when: 'You were interrupted',
     reply: [
       { text: 'The last change is there. I run the tests.' },
-      bash('node --test test/'),
+      bash('node --test'),
       results,
       {
         text: 'Upgraded to version 5.\n\n- `get` became `fetchJson`, in 14 places\n- timeouts are in milliseconds now\n- the suite passes; two tests needed new fixtures',

@@ -212,6 +212,8 @@ export interface AgentAdapter {
   plan: (input: PlanInput) => Plan
   /** A further message to a kept process. */
   prompt: (promptId: string, texts: readonly string[], to: Addressee) => Message
+  /** The agent takes further messages in the middle of a turn. Absent: it gets them when the turn has ended. */
+  takesMessages?: true
   /** null: a process of this agent cannot wait for another turn, so it ends with its turn. */
   waiting: WaitingProcesses | null
   /** Describes a tool call in neutral words. Also called with an empty input, to get the kind of the tool. */

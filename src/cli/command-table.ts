@@ -50,6 +50,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/attach.ts'),
   },
   {
+    name: 'say',
+    summary: 'send a message to an agent that is at work',
+    load: () => import('./commands/say.ts'),
+  },
+  {
     name: 'jobs',
     summary: 'list, show, retry and cancel jobs',
     load: () => import('./commands/jobs.ts'),
@@ -114,6 +119,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'trust',
     summary: 'decide whether the settings of a directory may apply',
     load: () => import('./commands/trust.ts'),
+  },
+  {
+    name: 'service',
+    summary: 'let systemd start the daemon',
+    load: () => import('./commands/service.ts'),
   },
   {
     name: 'completion',

@@ -8,6 +8,7 @@ import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
 import type { Referable } from '../contract/reference.ts'
 import type { Run, RunDetail } from '../contract/run.ts'
+import type { RunMessage, Say } from '../contract/run-message.ts'
 import type { Session, SessionDetail, SessionFilters } from '../contract/session.ts'
 import type { Stats } from '../contract/stats.ts'
 import { type AccessCalls, accessCalls } from './access.ts'
@@ -62,6 +63,9 @@ export interface Client
   /** Starts a queued run that waits or is paused now. */
   continueRun: (id: string) => Promise<Run>
   answer: (id: string, answer: ToolResult) => Promise<Run>
+  /** Sends a message to an agent that is at work. */
+  say: (id: string, message: Say, options?: KeyOptions) => Promise<RunMessage>
+  listMessages: (id: string) => Promise<RunMessage[]>
   /** Resolves when the run has ended, without reading its events. */
   whenSettled: (id: string, options?: Pick<FollowOptions, 'signal' | 'retryForMs'>) => Promise<RunDetail>
   listSessions: (options?: PageOptions & SessionFilters) => Promise<Page<Session>>
@@ -140,6 +144,8 @@ export function createCalls({ request, open, streams }: Connection): Client {
     cancelRun: (id) => request('cancelRun', { params: { id } }),
     continueRun: (id) => request('continueRun', { params: { id } }),
     answer: (id, body) => request('answerRun', { params: { id }, body }),
+    say: (id, body, options) => request('sayToRun', { params: { id }, body, ...keyed(options) }),
+    listMessages: async (id) => (await request('listRunMessages', { params: { id } })).items,
     whenSettled,
     listSessions: (query) => request('listSessions', { query }),
     getSession: (id) => request('getSession', { params: { id } }),

@@ -90,6 +90,9 @@ export const EventBody = z.discriminatedUnion('type', [
     by: z.enum(['person', 'policy']),
     reason: z.string().optional(),
   }),
+  kind('message', { messageId: z.string(), text: z.string(), from: z.string().optional() }).describe(
+    'The agent has read a message that it was sent while it worked; `from` says who sent it, if it was not the user.',
+  ),
   kind('refusal', {
     toolUseId: z.string().optional(),
     tool: z.string(),

@@ -5,6 +5,7 @@ import type { Changes } from './base/changes.ts'
 import type { ConversationEngine } from './conversations/api.ts'
 import type { FollowUpEngine } from './follow-ups/api.ts'
 import type { JobEngine } from './jobs/api.ts'
+import type { MessageEngine } from './messages/api.ts'
 import type { OverviewEngine } from './overview/api.ts'
 import type { ReferenceEngine } from './references/api.ts'
 import type { RunEngine } from './runs/api.ts'
@@ -21,6 +22,7 @@ export interface Engine
     JobEngine,
     WatchEngine,
     FollowUpEngine,
+    MessageEngine,
     OverviewEngine,
     ReferenceEngine,
     TransferEngine,

@@ -34,6 +34,7 @@ import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
 import { Keeping } from './keep/keeping.ts'
 import { KeptProcesses } from './kept/kept.ts'
+import { createMessages, withMessages } from './messages/messages.ts'
 import { importArchive } from './mirror/import-archive.ts'
 import { Mirror } from './mirror/mirror.ts'
 import { Obstacles } from './obstacles/obstacles.ts'
@@ -162,7 +163,10 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     readOwnersNotices: (...asked: [RunRecord, Parameters<typeof readOwnersNotices>[2]]) =>
       readOwnersNotices(given, ...asked),
   }
-  const nextPrompts = createNextPrompts({ ...base, purposes: { of: (run) => purposes.of(run) } })
+  const nextPrompts = withMessages(
+    base,
+    createNextPrompts({ ...base, purposes: { of: (run) => purposes.of(run) } }),
+  )
   const purposes = createPurposes({ ...base, nextPrompts }, further)
   const enforcement = new Enforcement({ ...base, purposes })
   const approvals: Approvals = new Approvals(base, (run) => {
@@ -174,6 +178,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   const keeping = new Keeping(deps)
   const noteRun = (run: RunRecord) => {
     keeping.noteRun()
+    void messages.noteRun(run.id)
     dueWatches.noteRun(run)
     dueFollowUps.noteRun()
   }
@@ -251,11 +256,14 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     stop: (id) => stop(id, 'cancelled', 'cancelled'),
     endOutdated: (id) => stop(id, 'question-edited', 'its question was edited'),
   })
+  const messages = createMessages(base, conversations.createTurn)
   const listApprovals = async () => (await approvals.list()).map(describeEscalation)
   const describeObstacles = () => base.obstacles.describe()
 
   return {
     ...runs,
+    say: messages.say,
+    listMessages: messages.listMessages,
     ...jobs,
     ...createSessions(deps, { describeFollowUp }),
     ...transfers,
@@ -303,6 +311,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
       for (const job of (await store.listJobs({ limit: MAX_PAUSED, state: 'paused' })).items) {
         await continueIfAffordable(deps, job)
       }
+      await messages.open()
       dispatcher.open()
       notifications.open()
       approvals.wake()

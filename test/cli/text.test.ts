@@ -51,6 +51,49 @@ test('tables are as wide as the terminal', () => {
   ])
 })
 
+describe('tables on a narrow terminal', () => {
+  const run = (end: string) => `run_01J${'0'.repeat(17)}${end}`
+  const headings = ['ID', 'STATE', 'AGENT', 'TIER', 'AGE', 'TOOK', 'COST', 'PROMPT']
+  const rows = ['K3F9QZ', 'AAAAAA'].map((end) => [
+    run(end.padStart(6)),
+    'completed',
+    'claude',
+    '–',
+    '3m',
+    '12.5s',
+    '$0.0012',
+    'Fix the failing test of the parser, and say what was wrong with it',
+  ])
+
+  test.each([40, 60, 80, 100, 120])('fit into %i columns', (width) => {
+    const lines = formatTable(headings, rows, width)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(width)
+    expect(lines[1]).toContain('K3F9QZ')
+    expect(lines[1]).toContain('Fix the fa')
+  })
+
+  test('ids are shortened first, then what matters least is left out', () => {
+    expect(formatTable(headings, rows, 120)[1]).toContain(run('K3F9QZ'))
+    expect(formatTable(headings, rows, 100)[0]).toMatch(/^ID {10}STATE {6}AGENT {3}TIER/)
+    expect(formatTable(headings, rows, 60)).toEqual([
+      'ID          STATE      AGE  COST     PROMPT',
+      'run_K3F9QZ  completed  3m   $0.0012  Fix the failing test o…',
+      'run_AAAAAA  completed  3m   $0.0012  Fix the failing test o…',
+    ])
+  })
+
+  test('paths are cut in the middle', () => {
+    expect(formatTable(['ID', 'DIRECTORY'], [['ses_1', '/home/anna/projects/media/server']], 27)).toEqual([
+      'ID     DIRECTORY',
+      'ses_1  /home/anna…ia/server',
+    ])
+    const long = '/srv/a/very/long/path/to/some/project'
+    for (const line of formatTable(['directory', 'decision'], [[long, 'trusted']], 30)) {
+      expect(line.length).toBeLessThanOrEqual(30)
+    }
+  })
+})
+
 describe('terminals', () => {
   const terminal = Object.assign(new PassThrough(), { isTTY: true })
   const evil = 'a\u001b]52;c;ZXZpbA==\u0007b\u001b[2Jc\rd\u009be\tf\ng'

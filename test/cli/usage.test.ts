@@ -36,6 +36,7 @@ const COMMANDS = [
   'stats',
   'config',
   'completion',
+  'service',
   'logs',
   'init',
   'simulate',

@@ -53,7 +53,7 @@ test('lists the actions, how many are left, and when the next one is allowed', a
       },
     },
   })
-  expect(statSync(file).mode & 0o777).toBe(0o644)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
 test('an action on all services counts for each of them', async () => {

@@ -251,9 +251,9 @@ describe('between two attempts of one run', () => {
       await writeFile(path, torn)
     })
     expect(run).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
-    expect(count(sent(), 'I begin.')).toBe(1)
+    // Once in the history, and once in the message to the agent, which contains what the file has lost.
+    expect(count(sent(), 'I begin.')).toBe(2)
     expect(sent()).not.toContain('"type":"tool_use"')
-    // The message to the agent contains what the file has lost.
     expect(sent()).toContain('echo ran >> mark')
     expect(await filesWith(torn)).toHaveLength(1)
     expect(readFileSync(join(world.workDir, 'mark'), 'utf8')).toBe('ran\n')

@@ -16,7 +16,11 @@ it.skipIf(mounter === null)(
   async () => {
     const rules = [
       { when: '/^second$/', reply: 'Second.' },
-      { when: '/^first$/', reply: ['Half.', { hold: 'gate' }, 'whole '.repeat(2000)], times: 1 },
+      {
+        when: '/^first$/',
+        reply: ['Half.', { hold: 'gate' }, 'whole '.repeat(2000), { hold: 'end' }],
+        times: 1,
+      },
       { reply: 'Continued.' },
     ]
     world = await World.create({ name: 'disk', rules }, { jobs: { backoff: '1s' } })
@@ -34,7 +38,7 @@ it.skipIf(mounter === null)(
     disk.fill()
     world.simulator.release('gate')
     const printed = () => readFileSync(disk.path(`spool/${readdirSync(disk.path('spool'))[0]}/out`), 'utf8')
-    await until(() => world.simulator.requests()[0]?.outcome !== 'pending', 'the whole answer of the model')
+    await world.simulator.waitForHold('end')
     await until(() => !printed().endsWith('\n'), 'a line that is written in part')
     process.kill(world.daemonPid, 'SIGCONT')
     await until(() => !existsSync(disk.path('reserve')), 'the release of the reserve')

@@ -44,6 +44,9 @@ it('at each point of a call: it runs once and its exit code arrives, or the outc
   const returns = (line: string) => until(() => codes().includes(line), line)
 
   const { id } = await incident.investigate({ tier: 3 })
+  /** The runner tells the agent the exit code; the daemon learns it from the runner's file. */
+  const isRecorded = (point: string) =>
+    world.waitForEvent(id, (event) => event.type === 'program-end' && event.what.endsWith(` ${point}`))
   await until(() => existsSync(join(workDir, 'ready')), 'the agent')
   const spool = join(world.home, 'spool', readdirSync(join(world.home, 'spool'))[0] ?? '')
 
@@ -55,6 +58,7 @@ it('at each point of a call: it runs once and its exit code arrives, or the outc
   end('asked')
   await world.startDaemon()
   await returns('asked 3')
+  await isRecorded('asked')
 
   begin('runs')
   await isRunning('runs')
@@ -62,6 +66,7 @@ it('at each point of a call: it runs once and its exit code arrives, or the outc
   await world.startDaemon()
   end('runs')
   await returns('runs 3')
+  await isRecorded('runs')
 
   begin('ended')
   await isRunning('ended')
@@ -73,11 +78,12 @@ it('at each point of a call: it runs once and its exit code arrives, or the outc
   begin('unknown')
   await isRunning('unknown')
   await world.killDaemon()
-  const claims = readdirSync(join(spool, 'calls')).map((call) => join(spool, 'calls', call, 'claim'))
-  const claim = await until(
-    () => claims.map((path) => readFileSync(path, 'utf8')).find((text) => isAlive(text)),
-    'the runner',
-  )
+  const calls = readdirSync(join(spool, 'calls')).map((call) => join(spool, 'calls', call))
+  const open = calls.find((call) => !existsSync(join(call, 'exit'))) ?? ''
+  const claim = await until(() => {
+    const text = readFileSync(join(open, 'claim'), 'utf8')
+    return isAlive(text) ? text : null
+  }, 'the runner')
   process.kill(pidOf(claim), 'SIGKILL')
   await world.startDaemon()
   await returns('unknown 125')

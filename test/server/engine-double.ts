@@ -66,6 +66,8 @@ export function createEngineDouble(): EngineDouble {
     ...createConversationDoubles((change, key) => once(key, () => addRun(change))),
     ...createJobDoubles(addRun),
     ...createWatchDoubles(),
+    say: async () => notPlayed(),
+    listMessages: async () => notPlayed(),
     getChain: async () => notPlayed(),
     inspectTrust: async () => notPlayed(),
     listTrust: async () => [],

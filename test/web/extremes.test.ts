@@ -28,6 +28,23 @@ describe.skipIf('problem' in found)('the page bears', () => {
     if ('problem' in found) return
     desk = await Desk.open(found.browser, [
       { when: 'look', reply: [bash('ls'), results, 'Looked.'] },
+      {
+        when: 'recite',
+        reply: [
+          ...Array.from({ length: 6 }, (_, n) => [
+            { text: `Verse ${n}.\n\n${'A line.\n\n'.repeat(30)}` },
+            bash('true'),
+            results,
+          ]),
+          ...['script', 'wheel', 'keyboard'].map((how) => [
+            { hold: how },
+            { text: `After the ${how}.` },
+            bash('true'),
+            results,
+          ]),
+          [{ hold: 'end' }, { text: 'The last verse.' }],
+        ].flat(),
+      },
       { reply: 'You said: ${user}' },
     ])
     chat = await desk.world.api<Conversation>('POST', '/api/conversations', { workDir: desk.world.workDir })
@@ -98,6 +115,47 @@ describe.skipIf('problem' in found)('the page bears', () => {
     await page.getByRole('link', { name: `attempt ${ATTEMPTS}` }).waitFor()
     await page.getByRole('button', { name: 'Show 440 earlier attempts' }).click()
     await page.getByRole('link', { name: 'attempt 1', exact: true }).waitFor()
+  })
+
+  test('a transcript that grows is followed until the reader goes up, in whatever way, and again from its end', async () => {
+    const { id: runId } = await desk.world.api<{ id: string }>('POST', '/api/runs', {
+      prompt: 'recite',
+      workDir: desk.world.workDir,
+      permissions: 'allow',
+    })
+    await desk.go(page, `/runs/${runId}`)
+    const log = page.getByRole('log', { name: 'Transcript' })
+    const fromEnd = () => log.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight)
+    const verse = page.getByText('Verse 0.')
+    const goUp: Record<string, () => Promise<unknown>> = {
+      script: () => log.evaluate((list) => list.scrollTo(0, 0)),
+      wheel: async () => {
+        await log.hover()
+        await page.mouse.wheel(0, -100_000)
+      },
+      keyboard: async () => {
+        await log.focus()
+        await page.keyboard.press('Home')
+      },
+    }
+    let newest = 'Verse 5.'
+    for (const [how, go] of Object.entries(goUp)) {
+      await log.focus()
+      await page.keyboard.press('End')
+      await page.getByText(newest).waitFor({ state: 'attached' })
+      newest = `After the ${how}.`
+      await expect.poll(fromEnd, { timeout: 60_000 }).toBeLessThan(48)
+      await go()
+      await verse.waitFor()
+      desk.world.simulator.release(how)
+      await page.getByRole('button', { name: /new ↓/ }).waitFor()
+      expect(await fromEnd()).toBeGreaterThan(1000)
+      await verse.waitFor()
+    }
+    await page.getByRole('button', { name: /new ↓/ }).click()
+    desk.world.simulator.release('end')
+    await page.getByText('The last verse.').waitFor()
+    await desk.world.settled(runId)
   })
 
   test('hundreds of jobs: search, order and several at once reach those that are not loaded', async () => {

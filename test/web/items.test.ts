@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EventBody, RunEvent } from '../../src/contract/events.ts'
-import { clip, inert, resultText, shorten } from '../../web/format/text.ts'
+import { clip, inert, quoteForShell, resultText, shorten } from '../../web/format/text.ts'
 import { toYaml } from '../../web/format/yaml.ts'
 import { Transcript } from '../../web/transcript/items.ts'
 
@@ -65,6 +65,37 @@ test('a tool call gets its result; one without a result when the attempt ends ha
     { kind: 'tool', about: 'x', result: null, endedAt: expect.any(String) },
     { kind: 'end', of: 'attempt', outcome: { name: 'crashed' } },
   ])
+})
+
+test('a request is marked as one for a person until it is answered; reminders are told', () => {
+  const ask = {
+    requestId: 'r1',
+    toolUseId: 't1',
+    tool: 'Bash',
+    input: { command: 'ls' },
+    via: 'prompt',
+  } as const
+  const events = log(
+    { type: 'permission-ask', ...ask },
+    { type: 'question-answer', toolUseId: 't1', decision: 'allow', by: 'policy' },
+    { type: 'reminder', requestId: 'r2', whole: true },
+    { type: 'reminder', requestId: 'r3', whole: false },
+  )
+  const transcript = new Transcript()
+  takeAll(transcript, events.slice(0, 1))
+  expect(transcript.items).toMatchObject([{ text: 'asks to use Bash', standing: 'ask' }])
+  takeAll(transcript, events.slice(1))
+  expect(transcript.items).toMatchObject([
+    { text: 'asks to use Bash', standing: null },
+    { text: 'a rule allowed it', standing: 'done' },
+    { text: 'was told its instructions and its task again' },
+    { text: expect.stringContaining('the task was shortened') },
+  ])
+})
+
+test('a path in a command is one word of the shell', () => {
+  expect(quoteForShell('/srv/site-1')).toBe('/srv/site-1')
+  expect(quoteForShell("/srv/it's $(here)")).toBe("'/srv/it'\\''s $(here)'")
 })
 
 test('only what changed becomes another object', () => {

@@ -3,10 +3,13 @@ import { expect, test } from 'vitest'
 import type { EventBody, RunEvent } from '../../src/contract/events.ts'
 import type { Watch } from '../../src/contract/watch.ts'
 import { formatCost, formatSaved } from '../../web/format/amounts.ts'
+import { formatSpan } from '../../web/format/time.ts'
+import { standingOfJob, wordOfJob } from '../../web/format/words.ts'
 import { steadyRows } from '../../web/parts/steady-rows.ts'
 import { splitMarkdown } from '../../web/transcript/split-markdown.ts'
 import { changeOf, creationOf, draftOf, durationText } from '../../web/watch/draft.ts'
 import { Steps } from '../../web/watch/steps.ts'
+import { standingOfCycle, wordOfCycle } from '../../web/watch/words.ts'
 
 test('rows keep their order; new ones above are held, new ones below are shown, gone ones go', () => {
   const steady = (rows: string, before: string) => {
@@ -19,6 +22,20 @@ test('rows keep their order; new ones above are held, new ones below are shown, 
   expect(steady('xbcd', 'abc')).toBe('bcd+1')
   expect(steady('cba', 'abc')).toBe('abc+0')
   expect(steady('xy', 'abc')).toBe('xy+0')
+})
+
+test('what waits for a person says so: a job with a question, a cycle without a follow-up', () => {
+  const job = { state: 'running', attention: 'question' } as const
+  expect([standingOfJob(job), wordOfJob(job)]).toEqual(['ask', 'asks you'])
+  expect(wordOfJob({ state: 'running', attention: null })).toBe('at work')
+  const cycle = { state: 'waiting', outcome: null, status: null, pendingFollowUps: 0 } as const
+  expect([standingOfCycle(cycle), wordOfCycle(cycle)]).toEqual(['ask', 'asks you'])
+  const later = { ...cycle, pendingFollowUps: 1 }
+  expect([standingOfCycle(later), wordOfCycle(later)]).toEqual(['wait', 'waiting'])
+})
+
+test('whole seconds have no fraction', () => {
+  expect([0, 20, 3000, 3400, 59_000].map(formatSpan)).toEqual(['0s', '0s', '3s', '3.4s', '59s'])
 })
 
 test('what was saved is never shown as less than something', () => {

@@ -99,7 +99,7 @@ export const MessageView = memo(function MessageView({
       className={`group border-l-2 pl-3 ${isUser ? 'border-line' : ''}`}
       style={isUser ? undefined : { borderColor: `hsl(${agentHue(message.agent)} 45% 55%)` }}
     >
-      <header className="flex min-h-7 items-center gap-2 text-small">
+      <header className="flex min-h-7 items-center gap-x-2 text-small max-sm:flex-wrap">
         <span className="font-semibold">{isUser ? 'You' : message.agent}</span>
         {isUser && several && <span className="text-muted">to {message.agent}</span>}
         {message.origin !== 'reprise' && <Badge>said outside Reprise</Badge>}
@@ -113,7 +113,7 @@ export const MessageView = memo(function MessageView({
             edited
           </span>
         )}
-        <Ago at={message.createdAt} className="text-muted" />
+        <Ago at={message.createdAt} className="whitespace-nowrap text-muted" />
         <MessageActions
           conversation={conversation}
           message={message}
@@ -208,7 +208,7 @@ function MessageActions({
     )
   }
   return (
-    <span className="ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-sm:opacity-100">
+    <span className="ml-auto flex opacity-0 max-sm:ml-0 max-sm:w-full max-sm:-mx-2.5 group-focus-within:opacity-100 group-hover:opacity-100 max-sm:opacity-100">
       {message.role === 'user' && (
         <Button kind="bare" onClick={onEdit}>
           Edit

@@ -35,6 +35,7 @@ export const agentsQuery = () =>
 export const configurationQuery = () =>
   queryOptions({ queryKey: ['configuration'], queryFn: () => client.configuration() })
 export const tokensQuery = () => queryOptions({ queryKey: ['tokens'], queryFn: () => client.listTokens() })
+export const trustQuery = () => queryOptions({ queryKey: ['trust'], queryFn: () => client.listTrust() })
 export const auditQuery = (subject?: string) =>
   queryOptions({
     queryKey: ['audit', subject ?? ''],

@@ -40,6 +40,10 @@ export function shorten(text: string, maxChars: number): string {
 export const shortId = (id: string) =>
   /^[a-z]{3}_/.test(id) ? `${id.slice(0, 4)}…${id.slice(-6)}` : id.slice(0, 8)
 
+/** One word for a shell, whatever it contains. */
+export const quoteForShell = (text: string) =>
+  /^[\w./~@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
 export const fileName = (path: string) => path.split('/').filter(Boolean).at(-1) ?? path
 
 /** The contents of a tool result: a text, a list of blocks, or any JSON. */

@@ -16,7 +16,8 @@ export const nowMs = () => Date.now() + aheadMs
 
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, ms) / 1000
-  if (seconds < 9.95) return `${seconds < 0.05 ? 0 : seconds.toFixed(1)}s`
+  if (seconds < 9.95)
+    return `${seconds < 0.05 || Number.isInteger(seconds) ? seconds.toFixed(0) : seconds.toFixed(1)}s`
   if (seconds < 60) return `${Math.round(seconds)}s`
   const minutes = Math.floor(seconds / 60)
   if (minutes < 10 && Math.round(seconds % 60) > 0) return `${minutes}m ${Math.floor(seconds % 60)}s`

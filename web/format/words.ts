@@ -52,6 +52,16 @@ export function standingOfJob(job: { state: JobState; attention: Attention | nul
   return job.state === 'completed' ? 'done' : job.state === 'failed' ? 'fail' : 'off'
 }
 
+/** In a word; what is paused says why, and what asks says so, also while it runs. */
+export const wordOfJob = (job: { state: JobState; attention: Attention | null }): string =>
+  job.attention === 'question'
+    ? 'asks you'
+    : job.attention && job.state === 'paused'
+      ? job.attention
+      : job.state === 'running'
+        ? 'at work'
+        : job.state
+
 export const ATTENTION_WORDS: Readonly<Record<Attention, string>> = {
   budget: 'its budget is used up',
   'turn-limit': 'it reached its turn limit',

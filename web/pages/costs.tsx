@@ -82,8 +82,8 @@ const SERIES: Readonly<Record<What, readonly { name: string; of: (row: CostRow) 
     { name: 'not cached', of: ({ usage }) => usage.inputTokens },
   ],
 }
-const COLOURS = ['fill-accent', 'fill-ok', 'fill-wait', 'fill-muted']
-const DOTS = ['bg-accent', 'bg-ok', 'bg-wait', 'bg-muted']
+const COLOURS = ['fill-accent', 'fill-ok', 'fill-wait', 'fill-line']
+const DOTS = ['bg-accent', 'bg-ok', 'bg-wait', 'bg-line']
 
 export function Costs() {
   useTitle('Costs')
@@ -109,7 +109,9 @@ export function Costs() {
       ) : !data ? (
         <Skeleton rows={5} height={56} />
       ) : data.length === 0 ? (
-        <Empty>Nothing has ended in this time.</Empty>
+        <Empty command='reprise run "Say hello"'>
+          Nothing has ended in this time. A run costs something:
+        </Empty>
       ) : (
         <Shown
           rows={data}
@@ -207,7 +209,7 @@ function DayBars({ rows, days, what }: { rows: readonly CostRow[]; days: number;
     const parts = series.map(({ name, of }, at) => ({
       name,
       value: ofDay.reduce((sum, row) => sum + of(row), 0),
-      colour: COLOURS[at] ?? 'fill-muted',
+      colour: COLOURS[at] ?? 'fill-line',
     }))
     const sum = ofDay.reduce(add, NOTHING)
     const detail = parts.filter(({ value }) => value > 0).map(({ name, value }) => `${name} ${format(value)}`)
@@ -219,8 +221,8 @@ function DayBars({ rows, days, what }: { rows: readonly CostRow[]; days: number;
   })
   const every = Math.ceil(days / 8)
   return (
-    <div className="rounded-lg border border-line bg-surface px-3 py-3">
-      <p className="mb-2 flex flex-wrap gap-x-4 text-label text-muted">
+    <div className="rounded-lg border border-line bg-surface py-3 pr-5 pl-3">
+      <p className="mb-2 flex flex-wrap gap-x-4 pr-14 text-label text-muted">
         {series.map(({ name }, at) => (
           <span key={name} className="flex items-center gap-1.5">
             <span className={`size-2 rounded-sm ${DOTS[at]}`} /> {name}

@@ -177,12 +177,14 @@ function ChainStep({
           {run.followUpId && <Badge standing="wait">follow-up</Badge>}
           <span className="text-muted">{modelName(run.model)}</span>
           <span className="text-label text-muted">{startText(run)}</span>
-          <span className="ml-auto">{formatCost(run.costUsd, run.costEstimated)}</span>
-          <span className="w-14 text-right text-muted">
-            {run.startedAt && <Elapsed from={run.startedAt} to={run.endedAt} />}
-          </span>
-          <span className="text-muted" title={formatExact(run.createdAt)}>
-            {formatClockSeconds(run.startedAt ?? run.createdAt)}
+          <span className="ml-auto flex gap-3 max-sm:ml-0 max-sm:w-full max-sm:text-small">
+            <span>{formatCost(run.costUsd, run.costEstimated)}</span>
+            <span className="w-14 text-right text-muted max-sm:w-auto">
+              {run.startedAt && <Elapsed from={run.startedAt} to={run.endedAt} />}
+            </span>
+            <span className="text-muted" title={formatExact(run.createdAt)}>
+              {formatClockSeconds(run.startedAt ?? run.createdAt)}
+            </span>
           </span>
         </div>
         <div className="border-t border-line px-3 py-2">

@@ -9,7 +9,7 @@ import { jobQuery } from '../data/queries.ts'
 import { formatBytes, formatCost, formatPercent, formatTokens, plural } from '../format/amounts.ts'
 import { inert, shorten, shortId } from '../format/text.ts'
 import { formatSpan, withLocalTimes } from '../format/time.ts'
-import { ATTENTION_WORDS, modelName, standingOfJob } from '../format/words.ts'
+import { ATTENTION_WORDS, modelName, standingOfJob, wordOfJob } from '../format/words.ts'
 import { useAct } from '../parts/act.ts'
 import { Ask } from '../parts/asks.tsx'
 import { Audit } from '../parts/audit.tsx'
@@ -46,7 +46,7 @@ export function JobPage() {
       <PageTitle aside={<Actions job={job} />}>
         <span className="mr-2">{shorten(job.prompt, 100)}</span>
         <span className="text-base font-normal">
-          <StateWord standing={standingOfJob(job)}>{job.state}</StateWord>
+          <StateWord standing={standingOfJob(job)}>{wordOfJob(job)}</StateWord>
         </span>
       </PageTitle>
       <div className="flex gap-8 max-lg:flex-col">

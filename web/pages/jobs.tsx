@@ -9,7 +9,7 @@ import { jobsQuery, listAllJobs } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
 import { fileName, inert, shorten } from '../format/text.ts'
 import { formatSpan } from '../format/time.ts'
-import { standingOfJob } from '../format/words.ts'
+import { standingOfJob, wordOfJob } from '../format/words.ts'
 import { Bulk } from '../jobs/bulk.tsx'
 import { Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
@@ -171,11 +171,7 @@ function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Co
     },
     {
       name: 'state',
-      cell: (job) => (
-        <StateWord standing={standingOfJob(job)}>
-          {job.attention && job.state === 'paused' ? job.attention : job.state}
-        </StateWord>
-      ),
+      cell: (job) => <StateWord standing={standingOfJob(job)}>{wordOfJob(job)}</StateWord>,
     },
     {
       name: 'prompt',
@@ -192,7 +188,12 @@ function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Co
         </Link>
       ),
     },
-    { name: 'agent', from: 'md', muted: true, cell: (job) => `${job.agent} ${job.model ?? ''}` },
+    {
+      name: 'agent',
+      from: 'md',
+      muted: true,
+      cell: (job) => <span className="whitespace-nowrap">{`${job.agent} ${job.model ?? ''}`}</span>,
+    },
     {
       name: 'directory',
       from: 'lg',

@@ -8,8 +8,10 @@ import { inert, shorten, shortId } from '../format/text.ts'
 import { toYaml } from '../format/yaml.ts'
 import { Recent, Tokens } from '../machine/access.tsx'
 import { Agents } from '../machine/agents.tsx'
+import { Kept } from '../machine/kept.tsx'
 import { Quotas } from '../machine/quotas.tsx'
 import { Limits, Storage } from '../machine/storage.tsx'
+import { Trusted } from '../machine/trusted.tsx'
 import { ErrorBox, Fact, Mark, Middle, PageTitle, Rows, Section, Skeleton } from '../parts/base.tsx'
 import { Ago, Elapsed } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
@@ -47,6 +49,14 @@ export function Machine() {
         </div>
         <div className="min-w-0">
           {status && <Problems status={status} />}
+          {status && status.kept.length > 0 && (
+            <Section title="Kept processes" count={status.kept.length}>
+              <Kept processes={status.kept} />
+            </Section>
+          )}
+          <Section title="Trusted directories">
+            <Trusted />
+          </Section>
           <Section title="Who may call the daemon">
             <Tokens />
           </Section>

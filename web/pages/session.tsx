@@ -164,7 +164,10 @@ function Facts({ session }: { session: SessionDetail }) {
         </Fact>
       )}
       <Fact name="resumable">
-        until <Ago at={session.resumableUntil} />
+        until {formatClock(session.resumableUntil)}{' '}
+        <span className="text-muted">
+          <Ago at={session.resumableUntil} />
+        </span>
       </Fact>
       {session.stopReason && <Fact name="stopped">{inert(session.stopReason)}</Fact>}
       {session.origin === 'adopted' && <Fact name="origin">made without Reprise, and adopted</Fact>}

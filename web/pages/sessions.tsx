@@ -107,6 +107,6 @@ const COLUMNS: readonly Column<Session>[] = [
   },
   { name: 'turns', right: true, from: 'sm', cell: ({ turns }) => turns },
   { name: 'resumes', right: true, from: 'sm', cell: ({ resumes }) => resumes },
-  { name: 'cost', right: true, cell: ({ costUsd }) => formatCost(costUsd) },
+  { name: 'cost', right: true, from: 'sm', cell: ({ costUsd }) => formatCost(costUsd) },
   { name: 'last used', right: true, muted: true, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
 ]

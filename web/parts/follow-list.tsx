@@ -16,21 +16,24 @@ import {
 
 const NEAR_END_PX = 48
 
+const isNearEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement) =>
+  scrollHeight - scrollTop - clientHeight < NEAR_END_PX
+
 /** `size` changes whenever the content may have grown. */
 function useFollowEnd(scroller: RefObject<HTMLElement | null>, count: number, size: number) {
   const pinned = useRef(true)
+  const last = useRef(0)
   const seen = useRef(count)
   const [fresh, setFresh] = useState(0)
   useEffect(() => {
     const element = scroller.current
     if (!element) return
-    let last = element.scrollTop
     // Content that grows moves the end away from the reader; only the reader can go up.
     const note = () => {
       const top = element.scrollTop
-      if (element.scrollHeight - top - element.clientHeight < NEAR_END_PX) pinned.current = true
-      else if (top < last - 1) pinned.current = false
-      last = top
+      if (isNearEnd(element)) pinned.current = true
+      else if (top < last.current - 1) pinned.current = false
+      last.current = top
       if (pinned.current) setFresh(0)
     }
     element.addEventListener('scroll', note, { passive: true })
@@ -40,8 +43,11 @@ function useFollowEnd(scroller: RefObject<HTMLElement | null>, count: number, si
   useLayoutEffect(() => {
     const element = scroller.current
     if (!element) return
+    // The reader may have gone up a moment ago: the event that says so arrives after this.
+    if (element.scrollTop < last.current - 1 && !isNearEnd(element)) pinned.current = false
     if (pinned.current) {
       element.scrollTop = element.scrollHeight
+      last.current = element.scrollTop
       seen.current = count
     } else if (count > seen.current) setFresh(count - seen.current)
   }, [count, size, scroller])
@@ -50,9 +56,10 @@ function useFollowEnd(scroller: RefObject<HTMLElement | null>, count: number, si
     if (!element) return
     pinned.current = true
     element.scrollTop = element.scrollHeight
+    last.current = element.scrollTop
     setFresh(0)
   }, [scroller])
-  return { fresh, toEnd }
+  return { fresh, toEnd, pinned }
 }
 
 export interface FollowListHandle {
@@ -98,7 +105,9 @@ export function FollowList({
     overscan,
   })
   const size = list.getTotalSize()
-  const { fresh, toEnd } = useFollowEnd(scroller, count, size)
+  const { fresh, toEnd, pinned } = useFollowEnd(scroller, count, size)
+  // While the end is followed, only the reader may move the list up; otherwise the list keeps its rows in place itself.
+  list.shouldAdjustScrollPositionOnItemSizeChange = pinned.current ? () => false : undefined
   useImperativeHandle(ref, () => ({ toEnd }), [toEnd])
   return (
     <div className="relative min-h-0 flex-1">

@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router'
 import type { Run } from '../../src/contract/run.ts'
 import { startText } from '../../src/contract/start-text.ts'
 import { formatCost, formatPercent, formatTokens } from '../format/amounts.ts'
-import { shortId } from '../format/text.ts'
+import { quoteForShell, shortId } from '../format/text.ts'
 import { formatExact } from '../format/time.ts'
 import { modelName, tierName } from '../format/words.ts'
-import { ContextGauge, Fact, Middle } from './base.tsx'
+import { ContextGauge, Copyable, Fact, Middle } from './base.tsx'
 import { Ago, Elapsed } from './clock.tsx'
 
 /** How much of the input came from the cache. */
@@ -50,6 +50,19 @@ export function RunFacts({ run }: { run: Run }) {
       <Fact name="directory">
         <Middle text={run.workDir} max={40} mono />
       </Fact>
+      {run.directorySettings === 'ignored' && (
+        <Fact name="settings">
+          those of the directory were left out
+          {/* Runs at a tier never use them. */}
+          {run.tier === null && (
+            <span className="block text-muted">
+              use them:{' '}
+              <Copyable text={`reprise trust ${quoteForShell(run.workDir)}`} shown="reprise trust …" />
+            </span>
+          )}
+        </Fact>
+      )}
+      {run.directorySettings === 'applied' && <Fact name="settings">those of the directory apply</Fact>}
       <Fact name="permissions">
         {run.permissions}
         {run.sandbox && run.sandbox !== 'none' && (

@@ -85,7 +85,7 @@ function Lane({
         {startText(attempt)}
         {attempt.resumed && before && <span>, the prompt is not sent again if the session has it</span>}
       </p>
-      <div className="flex items-center gap-2 max-md:flex-wrap">
+      <div className="flex items-center gap-2">
         <Link
           to="/runs/$id"
           params={{ id: attempt.runId }}
@@ -94,10 +94,10 @@ function Lane({
         >
           attempt {number}
         </Link>
-        <time className="w-16 shrink-0 text-small text-muted" title={formatExact(startedAt)}>
+        <time className="w-16 shrink-0 text-small text-muted max-sm:hidden" title={formatExact(startedAt)}>
           {formatClockSeconds(startedAt)}
         </time>
-        <div className="relative h-3 min-w-24 flex-1 rounded-sm bg-raised" aria-hidden="true">
+        <div className="relative h-3 min-w-12 flex-1 rounded-sm bg-raised" aria-hidden="true">
           <div
             className={`absolute h-full rounded-sm ${FILL[standing]}`}
             style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }}

@@ -48,6 +48,7 @@ export class Transcript {
   readonly #items: Item[] = []
   readonly #tools = new Map<string, number>()
   readonly #open = new Map<string, number>()
+  readonly #asks = new Map<string, number>()
 
   /** The items so far. An item that changes is another object. */
   get items(): readonly Item[] {
@@ -61,7 +62,8 @@ export class Transcript {
   #line(event: RunEvent, standing: Standing | null, text: string, detail?: string): void {
     const line = { kind: 'line' as const, key: keyOf(event), standing, text, at: event.at }
     const asks = event.type === 'permission-ask' ? { asks: event.toolUseId } : {}
-    this.#push({ ...line, ...asks, ...(detail === undefined ? {} : { detail }) })
+    const index = this.#push({ ...line, ...asks, ...(detail === undefined ? {} : { detail }) })
+    if (event.type === 'permission-ask') this.#asks.set(event.toolUseId, index)
   }
 
   /** Text arrives in pieces, and then once more as a whole. */
@@ -134,12 +136,16 @@ export class Transcript {
         this.#line(event, 'ask', `asks to use ${event.tool}`, aboutTool(event))
         break
       case 'question-answer':
+        this.#closeAsk(event.toolUseId)
         this.#line(
           event,
           event.decision === 'deny' ? 'off' : 'done',
           `${event.by === 'person' ? 'a person' : 'a rule'} ${ANSWERED[event.decision]}`,
           event.reason,
         )
+        break
+      case 'message':
+        this.#line(event, null, `read a message from ${event.from ?? 'the user'}`, event.text)
         break
       case 'question-cancel':
         this.#line(event, 'off', 'the agent withdrew its question')
@@ -181,6 +187,13 @@ export class Transcript {
           `context compacted${event.preTokens === undefined ? '' : ` from ${formatTokens(event.preTokens)} tokens`}`,
         )
         break
+      case 'reminder':
+        this.#line(
+          event,
+          null,
+          `was told its instructions and its task again${event.whole ? '' : '; the task was shortened and follows with the next message'}`,
+        )
+        break
       case 'memory-clear':
         this.#line(event, null, 'the agent has forgotten all that was said before')
         break
@@ -212,6 +225,7 @@ export class Transcript {
         break
       case 'attempt-end':
         this.#closeTools()
+        for (const id of this.#asks.keys()) this.#closeAsk(id)
         if (event.outcome.name !== 'completed') {
           this.#push({ kind: 'end', key: keyOf(event), outcome: event.outcome, at: event.at, of: 'attempt' })
         }
@@ -222,6 +236,14 @@ export class Transcript {
       default:
         break
     }
+  }
+
+  /** What has been answered needs nobody any more. */
+  #closeAsk(toolUseId: string): void {
+    const index = this.#asks.get(toolUseId)
+    const line = index === undefined ? undefined : this.#items[index]
+    if (index !== undefined && line?.kind === 'line') this.#items[index] = { ...line, standing: null }
+    this.#asks.delete(toolUseId)
   }
 
   /** Calls without a result when the process ended: their outcome is not known. */

@@ -17,7 +17,14 @@ export const TRIGGER_WORDS: Readonly<Record<Cycle['trigger'], string>> = {
   event: 'an event',
 }
 
-export function standingOfCycle(cycle: Pick<Cycle, 'state' | 'outcome' | 'status'>): Standing {
+type Standable = Pick<Cycle, 'state' | 'outcome' | 'pendingFollowUps'>
+
+/** A cycle waits for a follow-up or for an approval; without a follow-up, a person is needed. */
+const needsApproval = ({ state, pendingFollowUps }: Standable) =>
+  state === 'waiting' && pendingFollowUps === 0
+
+export function standingOfCycle(cycle: Standable & Pick<Cycle, 'status'>): Standing {
+  if (needsApproval(cycle)) return 'ask'
   if (cycle.state === 'running') return 'work'
   if (cycle.state === 'queued' || cycle.state === 'waiting') return 'wait'
   if (cycle.state === 'skipped' || cycle.outcome === 'cancelled') return 'off'
@@ -25,5 +32,5 @@ export function standingOfCycle(cycle: Pick<Cycle, 'state' | 'outcome' | 'status
   return cycle.status ? STATUS_STANDING[cycle.status] : 'done'
 }
 
-export const wordOfCycle = ({ state, outcome }: Pick<Cycle, 'state' | 'outcome'>) =>
-  state === 'ended' && outcome ? outcome : state
+export const wordOfCycle = (cycle: Standable) =>
+  needsApproval(cycle) ? 'asks you' : cycle.state === 'ended' && cycle.outcome ? cycle.outcome : cycle.state

@@ -45,6 +45,7 @@ export const claudeAdapter: AgentAdapter = {
   readInstructions: readClaudeInstructions,
   plan: planClaude,
   prompt: userMessage,
+  takesMessages: true,
   waiting: { readStartFiles: readClaudeStartFiles, staysQuiet: staysClaudeQuiet },
   describeTool: describeClaudeTool,
   readScheduling: readClaudeScheduling,

@@ -16,6 +16,7 @@ import { jobRows } from '../jobs/table.ts'
 import { explainState, jobStateOf } from '../jobs/text.ts'
 import { addListCommand } from '../list/list-command.ts'
 import { addAnswerOptions, answerQuestion } from '../run/answer.ts'
+import { simulatedCostsNote } from '../run/simulated-costs.ts'
 
 const EXAMPLES = `
 Examples:
@@ -57,6 +58,7 @@ export function define(command: Command, context: CliContext): void {
       read: (client, request) => client.listJobs(request),
       none: 'No jobs yet. Start one with: reprise run "…"',
       table: jobRows,
+      note: simulatedCostsNote,
     },
     context,
   )

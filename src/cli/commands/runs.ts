@@ -9,6 +9,7 @@ import { addAnswerOptions, answerQuestion } from '../run/answer.ts'
 import { addChainCommands } from '../run/chain.ts'
 import { showRun } from '../run/detail.ts'
 import { showEvents } from '../run/events.ts'
+import { simulatedCostsNote } from '../run/simulated-costs.ts'
 import { runRows, stateOf } from '../run/table.ts'
 
 const EXAMPLES = `
@@ -39,6 +40,7 @@ export function define(command: Command, context: CliContext): void {
       read: (client, request) => client.listRuns(request),
       none: 'No runs yet. Start one with: reprise run "…"',
       table: runRows,
+      note: simulatedCostsNote,
     },
     context,
   )

@@ -4,6 +4,7 @@ import { reasonText } from '../../contract/start-text.ts'
 import type { Stats } from '../../contract/stats.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { connect } from '../daemon/connect.ts'
+import { simulatedCosts } from '../run/simulated-costs.ts'
 import { count, formatCost, formatTokens } from '../terminal/amounts.ts'
 
 export function define(command: Command, context: CliContext): void {
@@ -17,10 +18,11 @@ async function showStats(context: CliContext): Promise<void> {
   const { client } = await connect(context)
   const stats = await client.stats()
   if (context.json) return printJson(context, stats)
-  for (const line of statsLines(stats)) await printLine(context, line)
+  for (const line of statsLines(stats, await simulatedCosts(client))) await printLine(context, line)
 }
 
-export function statsLines(stats: Stats): string[] {
+/** `simulated` says why the costs are invented; null if they are not. */
+export function statsLines(stats: Stats, simulated: string | null = null): string[] {
   const { usage, freshReasons, promptTokensSent: sent, promptTokensOfTranscripts: whole } = stats
   const uncached = usage.inputTokens + usage.cacheWriteTokens
   const fresh = Object.values(freshReasons).reduce((sum, times) => sum + times, 0)
@@ -38,7 +40,7 @@ export function statsLines(stats: Stats): string[] {
       `${formatTokens(uncached)} uncached, ${formatTokens(usage.cacheReadTokens)} cached (${share(usage.cacheReadTokens, uncached + usage.cacheReadTokens)} from the cache)`,
     ],
     ['tokens out', formatTokens(usage.outputTokens)],
-    ['cost', formatCost(stats.costUsd)],
+    ['cost', `${formatCost(stats.costUsd)}${simulated === null ? '' : ` (${simulated})`}`],
     [
       'prompts',
       `~${formatTokens(sent)} tokens sent; ~${formatTokens(whole)} if each turn were sent the whole history`,

@@ -63,7 +63,7 @@ async function showStatus(context: CliContext): Promise<void> {
     ),
     ...agents.map(
       (agent) =>
-        `agent     ${agent.name} ${agent.available ? (agent.version ?? '') : style.red(`not available: ${agent.problem}`)}${agent.simulated ? style.yellow(' (simulated)') : ''}`,
+        `agent     ${agent.name} ${agent.available ? (agent.version ?? '') : style.red(`not available: ${agent.problem}`)}${agent.simulated ? style.yellow(' (simulated, and so are its costs)') : ''}`,
     ),
     ...(status.simulator ? [`simulator ${status.simulator}`] : []),
   ]

@@ -3,10 +3,11 @@ import { type Command, Option } from 'commander'
 import type { Client } from '../../client/client.ts'
 import type { Page } from '../../contract/http.ts'
 import { between } from '../base/arguments.ts'
-import type { CliContext } from '../base/context.ts'
+import { type CliContext, notify } from '../base/context.ts'
 import { refuseWords } from '../base/subcommand.ts'
 import { connect } from '../daemon/connect.ts'
 import { type PageText, printPage } from '../terminal/print-page.ts'
+import { styleFor } from '../terminal/terminal.ts'
 
 export interface PageRequest {
   limit: number
@@ -21,6 +22,8 @@ export interface Listing<Item, State extends string = never, Filters extends obj
   states?: readonly State[]
   /** Further filters. */
   filters?: readonly Option[]
+  /** A sentence under the table. */
+  note?: (client: Client, items: readonly Item[]) => Promise<string | null>
   read: (client: Client, request: PageRequest & { state?: State } & Filters) => Promise<Page<Item>>
 }
 
@@ -56,6 +59,9 @@ export function addListCommand<Item, State extends string = never, Filters exten
         table: listing.table,
         more: [`reprise ${command.name()} list`, ...given].join(' '),
       })
+      if (context.json || page.items.length === 0) return
+      const note = (await listing.note?.(client, page.items)) ?? null
+      if (note !== null) notify(context, styleFor(context.stderr, context.env).dim(note))
     })
 }
 

@@ -145,6 +145,8 @@ function asideOf(event: RunEvent, announceResume: boolean): string | null {
       return 'the agent forgot all that was said before'
     case 'question-answer':
       return event.by === 'policy' ? null : `  ${ANSWERED[event.decision]}`
+    case 'message':
+      return `  read a message from ${event.from ?? 'the user'}: ${firstLine(event.text, 300)}`
     case 'gap':
       return event.reason === 'disk-full'
         ? 'output may be missing here: the disk was full'

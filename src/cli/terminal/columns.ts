@@ -18,6 +18,20 @@ export function fitColumns(text: string, columns: number): string {
   return text
 }
 
+/** The beginning and the end of a line that fit into `columns`, with an ellipsis between them if it was cut. */
+export function cutColumns(text: string, columns: number): string {
+  if (fitColumns(text, columns) === text) return text
+  const end = Math.floor((columns - 1) / 2)
+  const kept: string[] = []
+  let used = 0
+  for (const char of [...text].reverse()) {
+    used += widthOfChar(char)
+    if (used > end) break
+    kept.unshift(char)
+  }
+  return `${fitColumns(text, columns - end)}${kept.join('')}`
+}
+
 export function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }

@@ -24,6 +24,8 @@ export const PATHS = {
   cancelRun: 'POST /api/runs/{id}/cancel',
   continueRun: 'POST /api/runs/{id}/continue',
   answerRun: 'POST /api/runs/{id}/tool-result',
+  sayToRun: 'POST /api/runs/{id}/messages',
+  listRunMessages: 'GET /api/runs/{id}/messages',
   getChain: 'GET /api/runs/{id}/chain',
   listApprovals: 'GET /api/approvals',
   decideApproval: 'POST /api/runs/{id}/approval',

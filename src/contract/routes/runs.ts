@@ -5,6 +5,7 @@ import { page } from '../http.ts'
 import { ConversationId, JobId, SessionId } from '../ids.ts'
 import { ToolResult } from '../question.ts'
 import { Run, RunDetail } from '../run.ts'
+import { RunMessage, Say } from '../run-message.ts'
 import { Follow, IdempotencyHeaders, PageQuery, RunPath } from './parameters.ts'
 import { empty, events, type FeatureRoutes, json } from './route.ts'
 
@@ -91,5 +92,23 @@ export const runRoutes = {
     body: ToolResult,
     responses: { 200: json('The run', Run) },
     errors: ['not-found', 'question-unknown', 'question-answered', 'conflict', 'run-settled'],
+  },
+  sayToRun: {
+    tag: 'runs',
+    summary: 'Sends a message to an agent that is at work',
+    description:
+      'The message is stored, and given to the agent at the next opportunity: usually after its current tool call or, at the end of its turn, as one more prompt. If the run ends first, the message becomes the next turn of its conversation, if it has one.',
+    params: RunPath,
+    headers: IdempotencyHeaders,
+    body: Say,
+    responses: { 202: json('The message is stored', RunMessage) },
+    errors: ['not-found', 'run-settled'],
+  },
+  listRunMessages: {
+    tag: 'runs',
+    summary: 'Lists the messages that were sent to the agent while it worked, oldest first',
+    params: RunPath,
+    responses: { 200: json('The messages', z.object({ items: z.array(RunMessage) })) },
+    errors: ['not-found'],
   },
 } satisfies FeatureRoutes

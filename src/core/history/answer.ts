@@ -4,11 +4,13 @@
  */
 import type { ContentBlock } from '../../contract/conversation.ts'
 import type { EventBody, EventOf, EventType } from '../../contract/events.ts'
+import { composeSaid } from '../prompt/said.ts'
 
 export const ANSWER_EVENTS: readonly EventType[] = [
   'text-end',
   'tool-start',
   'tool-end',
+  'message',
   'memory-clear',
   'attempt-end',
 ]
@@ -40,6 +42,10 @@ export function composeAnswer(events: readonly EventBody[], clip = createClip())
           isError: event.isError,
           ...clip(event.content ?? null),
         })
+        break
+      case 'message':
+        flush()
+        blocks.push({ type: 'text', text: `[${composeSaid(event)}]` })
         break
       case 'memory-clear':
         blocks.push({ type: 'memory-cleared' })

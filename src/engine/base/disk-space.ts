@@ -42,6 +42,7 @@ export class DiskSpace {
   readonly #levels = new Map<string, DiskLevel>()
   #short: Status['disks'] = []
   #full: DiskFull | null = null
+  #newestFull: DiskFull | null = null
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | null = null
 
@@ -64,6 +65,11 @@ export class DiskSpace {
   /** Set while one of Reprise's own disks is full. */
   get full(): DiskFull | null {
     return this.#full
+  }
+
+  /** The last time that one of Reprise's own disks was full. It stays when there is space again. */
+  get newestFull(): DiskFull | null {
+    return this.#newestFull
   }
 
   /** Reprise's own disks that have too little space. */
@@ -115,6 +121,7 @@ export class DiskSpace {
     this.#short = short
     const full = short.find((one) => one.full)
     this.#full = full ? (this.#full ?? { since: clock.now(), message: full.message }) : null
+    this.#newestFull = this.#full ?? this.#newestFull
     if (reserve > 0) await disks.reserve.fill(reserve)
   }
 

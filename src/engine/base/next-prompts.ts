@@ -1,6 +1,6 @@
 /**
- * Prompts that a process may receive after it has ended its turn, instead of being stopped. Supervision asks for them
- * through this interface; follow-ups implement it.
+ * Prompts that a process may receive after its first one: after it has ended its turn, instead of being stopped, or in the
+ * middle of it. Supervision asks for them through this interface; follow-ups and messages implement it.
  */
 import type { Addressee, AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody, EventOf } from '../../contract/events.ts'
@@ -20,8 +20,11 @@ export type Held = Date | 'given' | null
 
 /** Decides whether one process is kept after its turn. */
 export interface Hold {
-  /** A follow-up was planned or cancelled, so the next look reads the store. */
+  /** A follow-up was planned or cancelled, or a message was stored, so the next look reads the store. */
   notePlanned: () => void
+  /** Gives the process what it may receive in the middle of its turn. */
+  give: () => Promise<void>
+  /** Asked when the turn has ended. */
   look: (end: EventOf<'turn-end'> | null) => Promise<Held>
 }
 
@@ -39,8 +42,11 @@ export interface NextPrompts {
   /** The task that the prompt of a run belongs to; null if the prompt itself is the task. */
   taskOf: (run: RunRecord) => Promise<string | null>
   hold: (process: HeldProcess & { addressee: Addressee }) => Hold
-  /** Records that the agent has accepted the prompts with these message ids. */
-  noteTaken: (attempt: Pick<AttemptRecord, 'id' | 'runId'>, messageIds: ReadonlySet<string>) => Promise<void>
+  /** Records that the agent has accepted the prompts with these message ids. May be repeated. */
+  noteTaken: (
+    attempt: Pick<AttemptRecord, 'id' | 'runId' | 'sessionId'>,
+    messageIds: ReadonlySet<string>,
+  ) => Promise<void>
   /** null: Reprise does not handle this tool itself. */
   takeOver: (process: HeldProcess, ask: EventOf<'permission-ask'>) => (() => Promise<TakenOver>) | null
 }

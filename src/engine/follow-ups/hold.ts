@@ -47,6 +47,9 @@ export class FollowUpHold implements Hold {
     this.#mayHave = true
   }
 
+  /** A follow-up has a turn of its own. */
+  async give(): Promise<void> {}
+
   async look(end: EventOf<'turn-end'> | null): Promise<Held> {
     const { run, attempt, adapter, dir, addressee } = this.#in
     const { store, clock, settings, purposes, persist, processes } = this.#deps

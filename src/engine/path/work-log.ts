@@ -58,7 +58,7 @@ export class WorkLog {
   }
 }
 
-const SAID_AND_DONE: readonly EventType[] = ['attempt-start', 'text-end', 'tool-start', 'tool-end']
+const SAID_AND_DONE: readonly EventType[] = ['attempt-start', 'text-end', 'tool-start', 'tool-end', 'message']
 
 /** All texts and tool calls of a run, from its events, with at most `room` characters of tool output. */
 export async function readParts(

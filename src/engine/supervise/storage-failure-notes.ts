@@ -1,14 +1,14 @@
 import type { Clock } from '../../core/clock.ts'
 import type { AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Store } from '../../store/store.ts'
-import type { DiskSpace } from '../base/disk-space.ts'
+import type { DiskFull, DiskSpace } from '../base/disk-space.ts'
 import type { Persist } from '../base/persist.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { StorageFailure, StorageFailures } from '../base/storage-failures.ts'
 
 export interface StorageNotesDeps {
   storageFailures: Pick<StorageFailures, 'current' | 'newest'>
-  disk: Pick<DiskSpace, 'full'>
+  disk: Pick<DiskSpace, 'full' | 'newestFull'>
   store: Pick<Store, 'addEvents'>
   clock: Clock
   bus: Pick<ProgressBus, 'publish'>
@@ -17,27 +17,28 @@ export interface StorageNotesDeps {
 
 /**
  * Tells a run of storage failures while its agent was working: adds a note after writes were refused, and a gap when the
- * disk is full. An agent that could not print a line prints no further one, even when there is space again, so it has to
- * be stopped then.
+ * disk was full, also if there is space again by now. An agent that could not print a line often prints no further one,
+ * even when there is space again, so it has to be stopped unless its turn has ended.
  */
 export class StorageFailureNotes {
   readonly #deps: StorageNotesDeps
   readonly #attempt: AttemptRecord
   #told: StorageFailure | null
-  #isFullTold = false
+  #toldFull: DiskFull | null
 
   constructor(deps: StorageNotesDeps, attempt: AttemptRecord) {
     this.#deps = deps
     this.#attempt = attempt
     this.#told = deps.storageFailures.current ? null : deps.storageFailures.newest
+    this.#toldFull = deps.disk.full ? null : deps.disk.newestFull
   }
 
-  /** Returns the reason to stop the agent if the disk is full. `offset` is how far its output has been read. */
+  /** Returns the reason to stop the agent if the disk was full. `offset` is how far its output has been read. */
   async findFull(offset: number): Promise<string | null> {
     const { disk, store, clock, bus, persist } = this.#deps
-    const { full } = disk
-    if (!full || this.#isFullTold) return null
-    this.#isFullTold = true
+    const full = disk.newestFull
+    if (full === null || full === this.#toldFull) return null
+    this.#toldFull = full
     const gap = { type: 'gap' as const, from: offset, to: offset, reason: 'disk-full' as const }
     await persist(() => store.addEvents(this.#attempt, [gap], clock.now()))
     bus.publish(this.#attempt.runId)

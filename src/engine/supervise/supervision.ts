@@ -167,8 +167,8 @@ export class Supervision {
         if (drained && end) await this.#storing
         if (this.#failure) throw this.#failure.error
         if (drained) await this.#storageFailureNotes.look()
-        const full = drained && !end ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
-        if (full !== null) await this.stop('disk-full', full)
+        const full = drained ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
+        if (full !== null && !end && !this.#turn.isDone) await this.stop('disk-full', full)
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained && (await this.#leave()))
           return { kind: 'left', starved: false, offset: this.#handledTo, strays: this.#strays }
@@ -322,11 +322,13 @@ export class Supervision {
     if (batch.actedOn.some((event) => event.type === 'model-call')) await this.#holdToBudget()
   }
 
-  /** Records accepted follow-ups. The first prompt of the attempt is not one. */
+  /** Records accepted follow-ups and messages. The first prompt of the attempt is not one. */
   async #noteTaken(batch: EventBatch): Promise<void> {
     const taken = takenIn(batch.actedOn)
     taken.delete(this.#in.attempt.promptId)
     await this.#deps.nextPrompts.noteTaken(this.#in.attempt, taken)
+    // What the process is kept for may have been decided before this was stored.
+    if (taken.size > 0) this.#tail.nudge()
   }
 
   async #react(event: EventBody, at: Date): Promise<void> {
@@ -382,7 +384,7 @@ export class Supervision {
     return held !== null
   }
 
-  /** Called when a follow-up was planned or cancelled elsewhere, which may change what the process waits for. */
+  /** Called when a follow-up was planned or cancelled elsewhere, or a message was stored for the agent. */
   nudge(): void {
     this.#turn.notePlanned()
     this.#tail.nudge()
@@ -393,6 +395,7 @@ export class Supervision {
     const { run } = this.#in
     let waitMs = Number.POSITIVE_INFINITY
     if (!this.#end.isForced) {
+      if (!this.#hasEnded) await this.#turn.give()
       await this.#shutDownIfDone()
       const maxDurationMs = run.request.maxDurationMs ?? settings.maxDurationMs
       const idleTimeoutMs = await this.#api.idleTimeoutMs()

@@ -60,9 +60,14 @@ export class TurnWatch {
     return this.isDone && end?.outcome.name === 'completed' && background + others === 0
   }
 
-  /** A follow-up was planned or cancelled, which may change what the process waits for. */
+  /** A follow-up was planned or cancelled, or a message was stored, which may change what the process waits for. */
   notePlanned(): void {
     this.#hold.notePlanned()
+  }
+
+  /** Gives the agent what it may receive in the middle of its turn. */
+  give(): Promise<void> {
+    return this.#hold.give()
   }
 
   /** Whether the process is kept after its turn: until a time, or because it was given a prompt. */

@@ -34,11 +34,11 @@ export class OwnGitDirs {
     )
     if (!existsSync(join(dir, 'HEAD'))) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
-      writeFileSync(join(dir, 'config'), ownConfig(objectFormat))
+      writeFileSync(join(dir, 'config'), ownConfig(objectFormat), { mode: 0o600 })
       link(join(commonDir, 'refs'), join(dir, 'refs'))
       link(join(commonDir, 'packed-refs'), join(dir, 'packed-refs'))
       // Last: with it, the directory is complete.
-      writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
+      writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/none\n', { mode: 0o600 })
     }
     for (const name of readdirSync(gitDir))
       if (name.startsWith('sharedindex.')) link(join(gitDir, name), join(dir, name))

@@ -7,7 +7,15 @@ import { encodingFor, headersOf, type StreamOptions, streamChunks } from '../bas
 
 type RunHandlers = Pick<
   Handlers,
-  'createRun' | 'listRuns' | 'getRun' | 'followRunEvents' | 'cancelRun' | 'continueRun' | 'answerRun'
+  | 'createRun'
+  | 'listRuns'
+  | 'getRun'
+  | 'followRunEvents'
+  | 'cancelRun'
+  | 'continueRun'
+  | 'answerRun'
+  | 'sayToRun'
+  | 'listRunMessages'
 >
 
 export function runHandlers(engine: Engine, streams: StreamOptions): RunHandlers {
@@ -35,6 +43,9 @@ export function runHandlers(engine: Engine, streams: StreamOptions): RunHandlers
     },
     cancelRun: async ({ params }) => respond(202, await engine.cancel(params.id)),
     continueRun: async ({ params }) => respond(202, await engine.continueRun(params.id)),
+    sayToRun: async ({ params, body, headers }) =>
+      respond(202, await engine.say(params.id, body, headers['idempotency-key'] ?? null)),
+    listRunMessages: async ({ params }) => respond(200, { items: await engine.listMessages(params.id) }),
     answerRun: async ({ params, body }) => respond(200, await engine.answer(params.id, body)),
   }
 }

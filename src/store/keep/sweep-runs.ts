@@ -113,6 +113,7 @@ async function deleteRun(tx: Tx, id: RunId): Promise<void> {
   for (const table of [
     'attempts',
     'questions',
+    'run_messages',
     'events',
     'escalations',
     'query_histories',

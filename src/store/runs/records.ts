@@ -17,6 +17,7 @@ import type {
 import type { LeftOut } from '../../contract/left-out.ts'
 import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Carry, FreshReason } from '../../contract/run.ts'
+import type { RunMessageState } from '../../contract/run-message.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
 import type { DirectorySettings } from '../../contract/trust.ts'
 import type { Tx } from '../base/transaction.ts'
@@ -169,4 +170,17 @@ export interface StoredEvent {
 export interface RunAdmission {
   runId: RunId
   admit: (tx: Tx) => Promise<RunRecord>
+}
+
+/** A message for the agent of a run; see messages.ts. The id is also that of the message for the agent. */
+export interface RunMessageRecord {
+  id: string
+  runId: RunId
+  text: string
+  from: string | null
+  state: RunMessageState
+  saidAt: Date
+  readAt: Date | null
+  nextRunId: RunId | null
+  closedAt: Date | null
 }

@@ -10,6 +10,7 @@ import type {
   RunId,
   SessionId,
 } from '../../contract/ids.ts'
+import type { RunMessageState } from '../../contract/run-message.ts'
 import type { SessionLifecycle } from '../../contract/session.ts'
 
 export interface RunsTable {
@@ -242,6 +243,23 @@ export interface AllowedCallsTable {
   created_at: number
 }
 
+/** See messages.ts. `id` is also the id of the message for the agent. */
+export interface RunMessagesTable {
+  id: string
+  run_id: RunId
+  request_key: string | null
+  text: string
+  sender: string | null
+  state: RunMessageState
+  said_at: number
+  read_at: number | null
+  /** The session that has read it. */
+  read_by: SessionId | null
+  /** The next turn of the conversation, if the message became one. */
+  next_run_id: RunId | null
+  closed_at: number | null
+}
+
 declare module '../base/schema.ts' {
   interface Tables {
     allowed_calls: AllowedCallsTable
@@ -252,5 +270,6 @@ declare module '../base/schema.ts' {
     leases: LeasesTable
     events: EventsTable
     questions: QuestionsTable
+    run_messages: RunMessagesTable
   }
 }

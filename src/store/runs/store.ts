@@ -15,8 +15,9 @@ import { isCallAllowed } from './allowed-calls.ts'
 import { answerQuestion } from './answer-question.ts'
 import type { PendingRecord, QuestionRecord } from './attempt-records.ts'
 import * as events from './events.ts'
+import * as messages from './messages.ts'
 import * as questions from './questions.ts'
-import type { NewRun, RunRecord, RunRequest, SpendOfRun, StoredEvent } from './records.ts'
+import type { NewRun, RunMessageRecord, RunRecord, RunRequest, SpendOfRun, StoredEvent } from './records.ts'
 import * as runs from './runs.ts'
 import { findSandboxWish, type WishedRun } from './sandbox-wish.ts'
 import type { SessionRecord } from './session-records.ts'
@@ -63,6 +64,21 @@ export interface RunStore {
     at: Date,
   ) => Promise<QuestionRecord>
 
+  /** Stores a message for the agent, once per key. */
+  sayToRun: (message: messages.NewRunMessage, at: Date) => Promise<RunMessageRecord>
+  /** Oldest first. The text of open ones is not redacted. */
+  listRunMessages: (runId: RunId) => Promise<RunMessageRecord[]>
+  /** The open messages that this session has not read, oldest first, unredacted. */
+  listUnread: (runId: RunId, sessionId: SessionId) => Promise<RunMessageRecord[]>
+  markRead: (
+    attempt: { id: AttemptId; runId: RunId; sessionId: SessionId },
+    ids: ReadonlySet<string>,
+    at: Date,
+  ) => Promise<void>
+  /** Settled runs that still have open messages. */
+  listRunsWithOpenMessages: () => Promise<RunId[]>
+  settleMessage: (message: RunMessageRecord, unread: { nextRunId: RunId | null }, at: Date) => Promise<void>
+
   /** Whether a person has allowed this call for the rest of the session; see core/permission/same-call.ts. */
   isCallAllowed: (id: SessionId, call: string) => Promise<boolean>
 
@@ -108,6 +124,13 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     listPending: (runId) => questions.listPending(reader, runId, redactor),
     listQuestions: (attemptId) => questions.listQuestions(reader, attemptId),
     answerQuestion: (runId, answer, by, at) => write((tx) => answerQuestion(tx, runId, answer, by, at)),
+
+    sayToRun: (message, at) => write((tx) => messages.sayToRun(tx, message, at)),
+    listRunMessages: (runId) => messages.listRunMessages(reader, runId),
+    listUnread: (runId, sessionId) => messages.listUnread(reader, runId, sessionId),
+    markRead: (attempt, ids, at) => write((tx) => messages.markRead(tx, attempt, ids, at)),
+    listRunsWithOpenMessages: () => messages.listRunsWithOpenMessages(reader),
+    settleMessage: (message, unread, at) => write((tx) => messages.settleMessage(tx, message, unread, at)),
 
     isCallAllowed: (id, call) => isCallAllowed(reader, id, call),
 

@@ -109,6 +109,8 @@ export function createMemoryAdapter({
       readStartFiles: async () => transcripts.startFiles,
       staysQuiet: async () => transcripts.quiet,
     },
+    // The agent `other` reads its input only between turns.
+    ...(name === 'other' ? {} : { takesMessages: true }),
     prompt: (id, texts) => toMessage(id, { type: 'prompt', id, texts }),
     describeTool,
     readScheduling: (tool, input) => {

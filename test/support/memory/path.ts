@@ -12,7 +12,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
   const persist: DriveDeps['persist'] = (write) => write()
   const nextPrompts: DriveDeps['nextPrompts'] = {
     takeOver: () => null,
-    hold: () => ({ notePlanned: () => {}, look: async () => null }),
+    hold: () => ({ notePlanned: () => {}, give: async () => {}, look: async () => null }),
     noteTaken: async () => {},
   }
   const current = { current: async <T>(run: T) => run, taskOf: async () => null }
@@ -27,7 +27,7 @@ export function buildPath(stage: Stage, change: Partial<DriveDeps> = {}): DriveD
     live: new LiveRuns(() => {}),
     storageFailures: { current: null, newest: null },
     trust: new Trust(input),
-    disk: { full: null, findShortage: async () => null },
+    disk: { full: null, newestFull: null, findShortage: async () => null },
     temporaryErrors: new Map(),
     closing: new AbortController().signal,
     obstacles: {

@@ -43,6 +43,7 @@ import { allowedCalls } from './0064-allowed-calls.ts'
 import { trust } from './0066-trust.ts'
 import { sealedSecrets } from './0070-sealed-secrets.ts'
 import { keptProcesses } from './0072-kept-processes.ts'
+import { runMessages } from './0073-run-messages.ts'
 
 export interface Migration {
   number: number
@@ -90,6 +91,7 @@ export const MIGRATIONS: readonly Migration[] = [
   trust,
   sealedSecrets,
   keptProcesses,
+  runMessages,
 ]
 
 interface MigrationsTable {

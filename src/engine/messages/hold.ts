@@ -1,0 +1,67 @@
+/**
+ * Gives the messages for a run to its process: in the middle of the turn if the agent takes them there, otherwise when the
+ * turn has ended. The process is kept until it has taken them all.
+ *
+ * stored → given (perhaps by several daemons; the process gets it once, by its id) → the agent reports that it took it.
+ */
+import type { Addressee } from '../../agents/adapter.ts'
+import type { EventOf } from '../../contract/events.ts'
+import { composeSaid } from '../../core/prompt/said.ts'
+import type { Store } from '../../store/store.ts'
+import type { Held, HeldProcess, Hold } from '../base/next-prompts.ts'
+import type { Persist } from '../base/persist.ts'
+import type { Processes } from '../base/processes.ts'
+
+export interface MessageHoldDeps {
+  store: Pick<Store, 'listUnread' | 'noteGiven' | 'getRun'>
+  persist: Persist
+  processes: Pick<Processes, 'deliver'>
+}
+
+export class MessageHold implements Hold {
+  readonly #deps: MessageHoldDeps
+  readonly #in: HeldProcess & { addressee: Addressee }
+  /** Decides about the process when no message waits. */
+  readonly #otherwise: Hold
+  readonly #given = new Set<string>()
+  #mayHave = true
+
+  constructor(deps: MessageHoldDeps, input: HeldProcess & { addressee: Addressee }, otherwise: Hold) {
+    this.#deps = deps
+    this.#in = input
+    this.#otherwise = otherwise
+  }
+
+  notePlanned(): void {
+    this.#mayHave = true
+    this.#otherwise.notePlanned()
+  }
+
+  async give(): Promise<void> {
+    if (this.#in.adapter.takesMessages) await this.#giveAll()
+  }
+
+  async look(end: EventOf<'turn-end'> | null): Promise<Held> {
+    if (end?.outcome.name === 'completed' && (await this.#giveAll())) return 'given'
+    return this.#otherwise.look(end)
+  }
+
+  /** Returns whether the agent still has to take one. */
+  async #giveAll(): Promise<boolean> {
+    const { run, attempt, adapter, dir, addressee } = this.#in
+    const { store, persist, processes } = this.#deps
+    if (!this.#mayHave || attempt.kind !== 'turn') return false
+    this.#mayHave = false
+    const unread = await store.listUnread(run.id, attempt.sessionId)
+    if (unread.length === 0 || (await store.getRun(run.id))?.cancelRequested) return false
+    this.#mayHave = true
+    for (const message of unread) {
+      if (this.#given.has(message.id)) continue
+      const line = adapter.prompt(message.id, [composeSaid(message)], addressee)
+      await persist(() => store.noteGiven(attempt.sessionId, message.id))
+      await persist(() => processes.deliver(dir, line))
+      this.#given.add(message.id)
+    }
+    return true
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Messages for agents that are at work.
+ *
+ * waiting → read (by a session) → closed with its run; waiting → turn | missed, if the run settles first. A message is for
+ * the run, so an attempt in another session is given those that an earlier session has read, too. While a message is
+ * open, its text is needed as it is; when it is closed, secrets are removed from it.
+ */
+import type { Kysely, Selectable } from 'kysely'
+import { RepriseError } from '../../contract/errors.ts'
+import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
+import type { Tables } from '../base/schema.ts'
+import type { Tx } from '../base/transaction.ts'
+import { appendEvents } from './events.ts'
+import type { RunMessageRecord } from './records.ts'
+import type { RunMessagesTable } from './schema.ts'
+
+export interface NewRunMessage {
+  id: string
+  runId: RunId
+  requestKey: string | null
+  text: string
+  from: string | null
+}
+
+/** Stores the message, once per key. A run that has settled can take one only if a next turn can follow it. */
+export async function sayToRun(tx: Tx, message: NewRunMessage, at: Date): Promise<RunMessageRecord> {
+  const { id, runId, requestKey, text, from } = message
+  const known = requestKey === null ? undefined : await byKey(tx, runId, requestKey)
+  if (known) return known
+  const run = await tx
+    .selectFrom('runs')
+    .select(['state', 'conversation_id'])
+    .where('id', '=', runId)
+    .executeTakeFirstOrThrow()
+  if (run.state === 'settled' && run.conversation_id === null) {
+    throw new RepriseError('run-settled', `run ${runId} has ended, so nobody would read the message`, {
+      hint: 'Start a new run with it, or continue the session: reprise followups add',
+    })
+  }
+  const row = {
+    id,
+    run_id: runId,
+    request_key: requestKey,
+    text,
+    sender: from,
+    state: 'waiting' as const,
+    said_at: at.getTime(),
+    read_at: null,
+    read_by: null,
+    next_run_id: null,
+    closed_at: null,
+  }
+  await tx.insertInto('run_messages').values(row).execute()
+  return toRecord(row)
+}
+
+async function byKey(tx: Tx, runId: RunId, key: string): Promise<RunMessageRecord | undefined> {
+  const rows = await select(tx, runId).where('request_key', '=', key).execute()
+  return rows.map(toRecord)[0]
+}
+
+/** Oldest first. */
+export async function listRunMessages(db: Kysely<Tables>, runId: RunId): Promise<RunMessageRecord[]> {
+  return (await select(db, runId).execute()).map(toRecord)
+}
+
+/** The open messages that this session has not read, oldest first. */
+export async function listUnread(
+  db: Kysely<Tables>,
+  runId: RunId,
+  sessionId: SessionId,
+): Promise<RunMessageRecord[]> {
+  const rows = await select(db, runId)
+    .where('closed_at', 'is', null)
+    .where((eb) => eb.or([eb('read_by', 'is', null), eb('read_by', '<>', sessionId)]))
+    .execute()
+  return rows.map(toRecord)
+}
+
+/** Records, once per session, that the agent has taken these messages in. */
+export async function markRead(
+  tx: Tx,
+  attempt: { id: AttemptId; runId: RunId; sessionId: SessionId },
+  ids: ReadonlySet<string>,
+  at: Date,
+): Promise<void> {
+  for (const { id, text, from } of await listUnread(tx, attempt.runId, attempt.sessionId)) {
+    if (!ids.has(id)) continue
+    await tx
+      .updateTable('run_messages')
+      .set({ state: 'read', read_at: at.getTime(), read_by: attempt.sessionId })
+      .where('id', '=', id)
+      .execute()
+    const event = { type: 'message', messageId: id, text, ...(from === null ? {} : { from }) } as const
+    await appendEvents(tx, attempt.runId, attempt.id, [event], at)
+  }
+}
+
+/** Settled runs that still have open messages. */
+export async function listRunsWithOpenMessages(db: Kysely<Tables>): Promise<RunId[]> {
+  const rows = await db
+    .selectFrom('run_messages')
+    .innerJoin('runs', 'runs.id', 'run_messages.run_id')
+    .select('run_messages.run_id')
+    .distinct()
+    .where('run_messages.closed_at', 'is', null)
+    .where('runs.state', '=', 'settled')
+    .execute()
+  return rows.map((row) => row.run_id)
+}
+
+/** Closes a message of a settled run. `unread` says what became of it if nobody has read it. */
+export async function settleMessage(
+  tx: Tx,
+  { id, text, state }: RunMessageRecord,
+  unread: { nextRunId: RunId | null },
+  at: Date,
+): Promise<void> {
+  const { nextRunId } = unread
+  const became = nextRunId === null ? 'missed' : 'turn'
+  await tx
+    .updateTable('run_messages')
+    .set({
+      ...(state === 'waiting' ? { state: became, next_run_id: nextRunId } : {}),
+      text: tx.redactor.text(text),
+      closed_at: at.getTime(),
+    })
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .execute()
+}
+
+const select = (db: Kysely<Tables>, runId: RunId) =>
+  db.selectFrom('run_messages').selectAll().where('run_id', '=', runId).orderBy('said_at').orderBy('id')
+
+const toDate = (ms: number | null) => (ms === null ? null : new Date(Number(ms)))
+
+const toRecord = (row: Selectable<RunMessagesTable>): RunMessageRecord => ({
+  id: row.id,
+  runId: row.run_id,
+  text: row.text,
+  from: row.sender,
+  state: row.state,
+  saidAt: new Date(Number(row.said_at)),
+  readAt: toDate(row.read_at),
+  nextRunId: row.next_run_id,
+  closedAt: toDate(row.closed_at),
+})

@@ -1,0 +1,65 @@
+/** On the real CLI: a message for an agent in the middle of a tool call reaches the model once, in the same turn. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { RunMessage } from '../../src/contract/run-message.ts'
+import { runInside } from '../cli/inside.ts'
+import { Chat } from '../support/chat.ts'
+import { World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  const command = 'until [ -e go ]; do sleep 0.1; done; echo went'
+  const tool = { tool: 'Bash', input: { command, description: 'wait' } }
+  world = await World.create({
+    name: 'say',
+    rules: [
+      { when: '/^wait for it$/', reply: [tool, { await: 'results' }, { text: 'Done.' }] },
+      { reply: 'Noted: ${user}' },
+    ],
+  })
+  await world.startDaemon()
+})
+afterAll(() => world.close())
+
+const SAID = 'Message from the user: mind the heliotrope'
+/** How often the model was told, in its newest request. */
+const timesTold = () =>
+  JSON.stringify(world.simulator.requests({ kind: 'main' }).at(-1)?.messages).split(SAID).length - 1
+
+it('although the daemon is killed right after it was accepted, and the next turn resumes the session', async () => {
+  const chat = await Chat.create(world)
+  const run = await chat.post('wait for it', { permissions: 'allow' })
+  await world.waitForEvent(run.id, (event) => event.type === 'tool-start')
+  const said = await runInside(['say', run.id, '--json', 'mind the heliotrope'], {
+    env: world.env,
+    cwd: world.workDir,
+  })
+  await world.killDaemon()
+  expect(said).toMatchObject({ code: 0, stderr: '' })
+  const { id } = JSON.parse(said.stdout) as RunMessage
+
+  await world.startDaemon()
+  // The CLI says that it has the message. It waits for the end of the tool call.
+  await world.waitForEvent(
+    run.id,
+    (event) => event.type === 'native' && JSON.stringify(event.line).includes(id),
+  )
+  await writeFile(join(world.workDir, 'go'), '')
+  expect(await world.settled(run.id)).toMatchObject({ outcome: 'completed', resultText: 'Done.' })
+  expect(timesTold()).toBe(1)
+  expect(await world.api('GET', `/api/runs/${run.id}/messages`)).toMatchObject({
+    items: [{ id, state: 'read', text: 'mind the heliotrope' }],
+  })
+  const read = (await world.events(run.id)).filter(({ type }) => type === 'message')
+  expect(read).toMatchObject([{ messageId: id, text: 'mind the heliotrope' }])
+
+  expect(await chat.say('go on')).toMatchObject({ outcome: 'completed', resumed: true, carry: 'none' })
+  expect(timesTold()).toBe(1)
+  expect((await chat.texts()).map((text) => text.replaceAll('\n', ' '))).toEqual([
+    'user: wait for it',
+    `claude: [${SAID}]Done.`,
+    'user: go on',
+    expect.stringMatching(/^claude: Noted: .*go on$/),
+  ])
+}, 300_000)

@@ -1,0 +1,92 @@
+/** The states that every page has besides its content: empty, failed, without connection. And a daemon without credentials. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runJob } from '../support/jobs.ts'
+import { findBrowser } from './browser.ts'
+import { Desk } from './desk.ts'
+
+const PAGES = {
+  '/': 'reprise run',
+  '/conversations': 'reprise chat',
+  '/jobs': 'reprise run',
+  '/watches': 'reprise watch add',
+  '/sessions': 'reprise run',
+  '/costs': 'reprise run',
+  '/machine': 'reprise trust',
+} as const
+
+const found = await findBrowser()
+
+describe.skipIf('problem' in found)('a page', () => {
+  let desk: Desk
+  let page: Page
+
+  beforeAll(async () => {
+    if ('problem' in found) return
+    desk = await Desk.open(found.browser, [{ reply: 'Fine.' }])
+    // As on a machine without credentials: the agent talks to the built-in simulator.
+    await desk.world.killDaemon('SIGTERM')
+    delete desk.world.env.ANTHROPIC_BASE_URL
+    delete desk.world.env.ANTHROPIC_API_KEY
+    await desk.world.startDaemon()
+    page = await desk.page()
+  })
+  afterAll(async () => {
+    await desk?.close()
+    expect(desk?.problems).toEqual([])
+  })
+
+  test('that is empty says so, with a command to copy', async () => {
+    for (const [path, command] of Object.entries(PAGES)) {
+      await desk.go(page, path)
+      await page.getByRole('main').getByRole('button', { name: command }).first().waitFor()
+    }
+  })
+
+  test('that cannot be loaded says so, and loads when it is tried again', async () => {
+    for (const [path, api] of [
+      ['/', 'overview'],
+      ['/jobs', 'jobs'],
+      ['/watches', 'watches'],
+      ['/costs', 'costs'],
+    ] as const) {
+      const url = (asked: URL) => asked.pathname === `/api/${api}`
+      const body = JSON.stringify({ error: { code: 'internal', message: 'the disk is broken' } })
+      await page.route(url, (route) => route.fulfill({ status: 500, contentType: 'application/json', body }))
+      await desk.go(page, path)
+      await page.getByRole('alert').getByText('the disk is broken').waitFor()
+      await page.unroute(url)
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('main').getByRole('button', { name: PAGES[path] }).first().waitFor()
+    }
+  })
+
+  test('with simulated costs marks them', async () => {
+    await runJob(desk.world, { prompt: 'Say hello.', permissions: 'allow' })
+    await desk.go(page, '/')
+    await page
+      .getByRole('banner')
+      .getByText(/today, simulated/)
+      .waitFor()
+    await page.getByText('Cost, simulated').waitFor()
+    await desk.go(page, '/costs')
+    await page.getByText('Cost, partly simulated').waitFor()
+  })
+
+  test('without a connection keeps what it shows', async () => {
+    await desk.go(page, '/jobs')
+    await page.getByRole('link', { name: 'Say hello.' }).waitFor()
+    await desk.world.killDaemon('SIGTERM')
+    await page.getByText('No connection to the daemon').waitFor()
+    await page.getByRole('link', { name: 'Say hello.' }).waitFor()
+  })
+
+  test('of a browser asks to sign in after the token of the command line was rotated', async () => {
+    await desk.world.startDaemon()
+    await page.getByText('● live').waitFor()
+    const { items } = await desk.world.api<{ items: { id: string; kind: string }[] }>('GET', '/api/tokens')
+    const id = items.find(({ kind }) => kind === 'command-line')?.id
+    await desk.world.request('POST', `/api/tokens/${id}/rotate`)
+    await page.getByText('This browser is not signed in').waitFor()
+  })
+})
