@@ -1,6 +1,7 @@
 /** The overview, costs, and the configuration in force. */
 import type { AppOptions } from '../base/app-options.ts'
 import { type Handlers, respond } from '../base/handler.ts'
+import { shareReading } from '../base/shared-reading.ts'
 
 export function overviewHandlers({
   engine,
@@ -9,9 +10,11 @@ export function overviewHandlers({
   Handlers,
   'getOverview' | 'listCosts' | 'getConfiguration' | 'resolveId'
 > {
+  const readOverview = shareReading((since: string | undefined) =>
+    engine.readOverview(since === undefined ? null : new Date(since)),
+  )
   return {
-    getOverview: async ({ query: { since } }) =>
-      respond(200, await engine.readOverview(since === undefined ? null : new Date(since))),
+    getOverview: async ({ query: { since } }) => respond(200, await readOverview(since)),
     listCosts: async ({ query: { since, until } }) => {
       const period = { since: new Date(since), until: until === undefined ? undefined : new Date(until) }
       return respond(200, { items: await engine.listCosts(period), nextCursor: null })
