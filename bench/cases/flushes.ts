@@ -42,6 +42,9 @@ export const flushes: Benchmark = {
         figure('flushes of a run', 'calls', runs, { most: 6 }),
       ]
     } finally {
+      // While strace writes to a file, signals do not end it; it ends with the daemon.
+      await world.request('POST', '/api/shutdown').catch(() => {})
+      await world.daemonDeath()
       await world.close()
     }
   },

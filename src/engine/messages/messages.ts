@@ -4,6 +4,7 @@
  * conversation, once, by the key of the request. A run outside a conversation, or one that a person cancelled, misses them.
  */
 import { randomUUID } from 'node:crypto'
+import { RepriseError } from '../../contract/errors.ts'
 import type { RunId } from '../../contract/ids.ts'
 import type { RunMessage } from '../../contract/run-message.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -69,6 +70,8 @@ export function createMessages(deps: MessageDeps, createTurn: ConversationEngine
       const made = await createTurn(conversationId, { text, agent: run.agent }, `message-${message.id}`)
       return made.run.id
     } catch (error) {
+      // Anything else may pass: the message stays open, and the next look tries again.
+      if (!(error instanceof RepriseError)) throw error
       log.warn({ run: run.id, error: String(error) }, 'a message could not become the next turn')
       return null
     }
@@ -92,6 +95,11 @@ export function createMessages(deps: MessageDeps, createTurn: ConversationEngine
   })
   const listMessages = async (id: RunId) => (await store.listRunMessages(id)).map(describe)
 
+  const noteRun = (id: RunId) =>
+    closeAll(id).catch((error: unknown) =>
+      log.warn({ run: id, error: String(error) }, 'could not close the messages of a run'),
+    )
+
   return {
     say: async (id, { text, from }, requestKey) => {
       await requireRun(store, id)
@@ -106,12 +114,9 @@ export function createMessages(deps: MessageDeps, createTurn: ConversationEngine
       await requireRun(store, id)
       return listMessages(id)
     },
-    noteRun: (id) =>
-      closeAll(id).catch((error: unknown) =>
-        log.warn({ run: id, error: String(error) }, 'could not close the messages of a run'),
-      ),
+    noteRun,
     open: async () => {
-      for (const id of await store.listRunsWithOpenMessages()) await closeAll(id)
+      for (const id of await store.listRunsWithOpenMessages()) await noteRun(id)
     },
   }
 }

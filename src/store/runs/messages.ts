@@ -34,7 +34,7 @@ export async function sayToRun(tx: Tx, message: NewRunMessage, at: Date): Promis
     .executeTakeFirstOrThrow()
   if (run.state === 'settled' && run.conversation_id === null) {
     throw new RepriseError('run-settled', `run ${runId} has ended, so nobody would read the message`, {
-      hint: 'Start a new run with it, or continue the session: reprise followups add',
+      hint: `Continue its session with a new prompt: reprise run --session ses_… "…"; \`reprise runs show ${runId}\` says which.`,
     })
   }
   const row = {
