@@ -20,8 +20,9 @@ export function checkRequests(
     const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index)
     if (twice.length > 0) tell(`${where} holds ${[...new Set(twice)].join(', ')} more than once`)
   }
+  const owners = findOwners(requests, settled, clock)
   const byTag = Map.groupBy(settled, ({ tag }) => tag)
-  return [...byTag].reduce((sum, [tag, runs]) => sum + checkRepeats(requests, tag, runs, clock, tell), 0)
+  return [...byTag].reduce((sum, [tag, runs]) => sum + checkRepeats(requests, tag, runs, owners, tell), 0)
 }
 
 /**
@@ -32,7 +33,7 @@ function checkRepeats(
   requests: readonly RequestRecord[],
   tag: string,
   runs: readonly Settled[],
-  clock: SoakClock,
+  owners: Owners,
   tell: Tell,
 ): number {
   // A request that the model refused, or whose answer it cut off, does not count: the CLI itself asks again.
@@ -49,7 +50,7 @@ function checkRepeats(
     if (!before) continue
     repeated++
     for (const { run, events } of runs) {
-      const attempt = attemptAt(run, before, clock)
+      const attempt = run.attempts.find(({ id }) => id === owners.get(before)?.id)
       const answered = events.some(
         (event) =>
           event.attemptId === attempt?.id && (event.type === 'tool-start' || event.type === 'text-end'),
@@ -78,12 +79,11 @@ export function checkMoney(
   tell: Tell,
 ): void {
   const charged = requests.filter((request) => request.usage !== undefined)
-  const claimed = new Set<RequestRecord>()
+  const owners = findOwners(charged, settled, clock)
   for (const { tag, run, events } of settled) {
     const ranges = { output: { atLeast: 0, atMost: 0 }, all: { atLeast: 0, atMost: 0 } }
     for (const attempt of run.attempts) {
-      const own = charged.filter((request) => attemptAt(run, request, clock)?.id === attempt.id)
-      for (const request of own) claimed.add(request)
+      const own = charged.filter((request) => owners.get(request)?.id === attempt.id)
       const reported =
         !STOPPED.includes(attempt.outcome?.name ?? '') &&
         events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
@@ -120,8 +120,8 @@ export function checkMoney(
       tell(`${tag} (${run.id}) counts ${counted[kind]} tokens (${kind}); the simulator ${range}`)
     }
   }
-  for (const request of requests) {
-    if (claimed.has(request) || request.usage === undefined) continue
+  for (const request of charged) {
+    if (owners.has(request)) continue
     tell(`request ${request.n} of session ${request.sessionId} was made outside of any attempt`)
   }
 }
@@ -140,15 +140,42 @@ const allOf = ({ usage }: RequestRecord) =>
 /** A busy simulator reads a request some time after the agent sent it; the agent may have been killed since. */
 const READ_LATE_MS = 2000
 
-/** Sessions have one writer at a time, so session and time identify the attempt: the last one that had started. */
-function attemptAt(run: Settled['run'], request: RequestRecord, clock: SoakClock) {
-  const aheadMs = run.endedAt === null ? 0 : clock.aheadMs(new Date(run.endedAt))
-  const at = request.at.getTime() + aheadMs
-  const attempt = run.attempts.findLast(
-    ({ agentSessionId, startedAt }) => agentSessionId === request.sessionId && Date.parse(startedAt) <= at,
-  )
-  const endedAt = attempt?.endedAt ?? null
-  return endedAt === null || at <= Date.parse(endedAt) + READ_LATE_MS ? attempt : undefined
+type Attempt = Settled['run']['attempts'][number]
+type Owners = ReadonlyMap<RequestRecord, Attempt>
+
+/** The attempt that made each request: sessions have one writer at a time, so session and time identify it. */
+function findOwners(
+  requests: readonly RequestRecord[],
+  settled: readonly Settled[],
+  clock: SoakClock,
+): Owners {
+  const owners = new Map<RequestRecord, Attempt>()
+  for (const request of requests) {
+    const owner =
+      ownerWithin(0, request, settled, clock) ?? ownerWithin(READ_LATE_MS, request, settled, clock)
+    if (owner) owners.set(request, owner)
+  }
+  return owners
+}
+
+function ownerWithin(
+  lateMs: number,
+  request: RequestRecord,
+  settled: readonly Settled[],
+  clock: SoakClock,
+): Attempt | undefined {
+  for (const { run } of settled) {
+    const aheadMs = run.endedAt === null ? 0 : clock.aheadMs(new Date(run.endedAt))
+    const at = request.at.getTime() + aheadMs
+    const owner = run.attempts.find(
+      ({ agentSessionId, startedAt, endedAt }) =>
+        agentSessionId === request.sessionId &&
+        Date.parse(startedAt) <= at &&
+        (endedAt === null || at <= Date.parse(endedAt) + lateMs),
+    )
+    if (owner) return owner
+  }
+  return undefined
 }
 
 function userTexts(request: RequestRecord): string {
