@@ -74,7 +74,7 @@ export interface PlanInput {
   maxTurns: number | null
   maxBudgetUsd: number | null
   extraArgs: readonly string[]
-  /** What the content of the work directory may do. */
+  /** Whether the settings in the work directory apply. */
   directory: DirectoryPlan
   /** Set only for runs at a tier. */
   tier: TierPlan | null
@@ -165,7 +165,7 @@ export type StopCause =
   | 'disk-full'
   | 'outage'
 
-/** What must be known about an agent whose processes wait for another turn. */
+/** The facts that Reprise needs about an agent before it keeps its processes between turns. */
 export interface WaitingProcesses {
   /** A fingerprint of the files that the agent reads only when it starts, such as settings and instructions. */
   readStartFiles: (env: Env, workDir: string) => Promise<string>
@@ -203,7 +203,7 @@ export interface AgentAdapter {
   /** Identifies the account that is used, and its address. Two agents with the same account share its limits. */
   account: (env: Env) => Account
   /**
-   * What the agent would obey in a work directory: files that make it start programs or skip questions. Absent: the agent obeys nothing
+   * Reads the files of a work directory that make the agent start programs or skip questions. Absent: the agent obeys nothing
    * there.
    */
   readDirectory?: (workDir: string, env: Env) => Promise<DirectoryContent>

@@ -7,7 +7,7 @@ import type { Grant } from '../contract/trust.ts'
 
 export interface DirectoryContent {
   files: readonly ContentFile[]
-  /** What the files would allow or start, for people. */
+  /** Describes to people what the files would allow or start. */
   grants: readonly Grant[]
   /** Why the content cannot be read completely; such content cannot be trusted. */
   problems: readonly string[]

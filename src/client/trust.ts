@@ -3,7 +3,7 @@ import type { DecideTrust, DirectoryTrust, TrustedDirectory } from '../contract/
 import type { Request } from './request.ts'
 
 export interface TrustCalls {
-  /** What the files of a directory would allow or start, and whether a person has trusted them. */
+  /** Tells what the files of a directory would allow or start, and whether a person has trusted them. */
   inspectTrust: (dir: string) => Promise<DirectoryTrust>
   listTrust: () => Promise<TrustedDirectory[]>
   decideTrust: (request: DecideTrust) => Promise<DirectoryTrust>

@@ -83,7 +83,7 @@ function makePrivate(home: string): string[] {
     const described = describeFinding(finding)
     if (finding.kind === 'open') {
       chmodSync(finding.path, finding.path === home ? 0o700 : finding.mode & ~OPEN_TO_OTHERS)
-      // What is inside was protected by the home, unless that was open too.
+      // The mode of the home protected its content, unless it was open too.
       if (finding.path === home) {
         const mode = finding.mode.toString(8)
         notes.push(`${home} was open to other users (mode ${mode}); it is now private (mode 700).`)

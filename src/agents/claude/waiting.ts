@@ -1,5 +1,5 @@
 /**
- * What a process of Claude Code that waits for another turn does not notice, or does by itself.
+ * Finds the changes that a waiting process of Claude Code does not notice, and the things that it does by itself.
  *
  * It reads settings, instructions, its own memory, agents, commands, skills and the list of MCP servers when it starts. And its scheduler
  * carries out the tasks that the session or the directory has.

@@ -12,7 +12,7 @@ import { followCycle } from '../watches/follow-cycle.ts'
 import { followConversation } from './conversation.ts'
 import { followRun } from './run.ts'
 
-/** What is shown, and how it is followed and cancelled. */
+/** Something that can be attached to: how it is shown, followed and cancelled. */
 interface Subject {
   noun: string
   id: string

@@ -1,5 +1,5 @@
 /**
- * What can stand at the place of the cursor, found in the command tree of commander. Pure: ids and names that only the
+ * Finds in the command tree of commander the words that can stand at the place of the cursor. Pure: ids and names that only the
  * daemon knows are returned as a question (`ask`), which known-values.ts answers.
  */
 import type { Argument, Command, Option } from 'commander'

@@ -1,4 +1,4 @@
-/** What the scripted model says in the demo. Plain data: it is written into a file and given to `reprise up --scenario`. */
+/** The answers of the scripted model in the demo. Plain data: it is written into a file and given to `reprise up --scenario`. */
 const text = (said: string) => ({ text: said })
 const bash = (command: string, description: string) => ({ tool: 'Bash', input: { command, description } })
 const results = { await: 'results' }
