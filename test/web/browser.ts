@@ -2,8 +2,8 @@
  * The browser of the tests: a Chromium that comes from npm, so that no other installation is needed. Where it does not
  * start, `findBrowser` says why, and the tests that need it are skipped.
  */
-import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/chromium')
@@ -22,14 +22,25 @@ export async function findBrowser(): Promise<Found> {
   }
 }
 
+/** Workers do this at the same time: each unpacks into a folder of its own, and the first complete one is used by all. */
 async function unpack(): Promise<string> {
+  const ready = join(CACHE, 'ready')
+  const executable = join(ready, 'chromium')
+  if (existsSync(executable)) return executable
+  const own = mkdtempSync(join(CACHE, 'unpacking-'))
   const before = process.env.TMPDIR
-  process.env.TMPDIR = CACHE
+  process.env.TMPDIR = own
   try {
     const { default: packed } = await import('@sparticuz/chromium')
-    return await packed.executablePath()
+    await packed.executablePath()
   } finally {
     if (before === undefined) delete process.env.TMPDIR
     else process.env.TMPDIR = before
   }
+  try {
+    renameSync(own, ready)
+  } catch {
+    rmSync(own, { recursive: true, force: true })
+  }
+  return executable
 }
