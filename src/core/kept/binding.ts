@@ -1,5 +1,5 @@
 /**
- * What a process was started with and cannot change any more. A later turn may be given to the process only if it would
+ * The properties that a process got at its start and cannot change any more. A later turn may be given to the process only if it would
  * start one with the same binding (can-reuse.ts).
  */
 import type { SandboxName } from '../../contract/sandbox.ts'

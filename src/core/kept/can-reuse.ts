@@ -43,7 +43,7 @@ export function whyNotReused(kept: KeptFacts, wanted: WantedProcess, now: Date):
 export const canReuse = (kept: KeptFacts, wanted: WantedProcess, now: Date): boolean =>
   whyNotReused(kept, wanted, now) === null
 
-/** What a person can act on comes first; `args` covers every other option of the agent. */
+/** The order in which reasons are reported. Reasons that a person can act on come first; `args` covers every other option of the agent. */
 const DIFFERENCES = [
   ['agent', 'another agent takes the turn'],
   ['agentSessionId', 'the turn resumes another session'],

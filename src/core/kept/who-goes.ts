@@ -28,7 +28,7 @@ const MAX_STALLED_PERCENT = 10
 export const isShort = ({ availableBytes, totalBytes, stalledPercent }: MemoryLeft): boolean =>
   availableBytes < totalBytes * MIN_AVAILABLE || stalledPercent > MAX_STALLED_PERCENT
 
-/** Those that go, with the reason. Of those that are too many, the ones that were used least recently go. */
+/** Returns the processes that must end, with the reason. If there are too many, the least recently used ones end. */
 export function whoGoes<T extends KeptUse>(
   kept: readonly T[],
   memory: MemoryLeft,

@@ -1,5 +1,5 @@
 /**
- * What a session is told again after it was compacted: the texts that are sent once, and the task. A compaction replaces
+ * The text that a session is given again after it was compacted: the texts that are sent once, and the task. A compaction replaces
  * the history by a summary, which may lack any of them.
  */
 import type { AddedTexts } from './added-texts.ts'

@@ -48,7 +48,7 @@ export interface Access {
   list: (current: TokenId | null) => Token[]
   create: (request: CreateToken, by: Caller | null) => Promise<CreatedToken>
   revoke: (id: TokenId, by: Caller | null) => Promise<void>
-  /** Of the command line: all other tokens, sign-ins and links end, too. */
+  /** If the token of the command line is replaced, all other tokens, sign-ins and links end, too. */
   rotate: (id: TokenId, by: Caller | null) => Promise<CreatedToken>
   record: (entry: Recorded) => Promise<void>
   listAudit: (query: ListQuery & { subject?: string | undefined }) => Promise<Page<AuditEntry>>

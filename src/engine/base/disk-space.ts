@@ -14,7 +14,7 @@ import {
 } from '../../core/disk.ts'
 import type { Log } from './log.ts'
 
-/** What the composition root provides. */
+/** The disks and the reserve file, provided by the composition root. */
 export interface Disks {
   /** Reprise's own directories. The first one holds the reserve. */
   paths: readonly string[]

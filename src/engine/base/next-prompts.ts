@@ -24,7 +24,7 @@ export interface Hold {
   notePlanned: () => void
   /** Gives the process what it may receive in the middle of its turn. */
   give: () => Promise<void>
-  /** Asked when the turn has ended. */
+  /** The supervision calls this when the turn has ended. */
   look: (end: EventOf<'turn-end'> | null) => Promise<Held>
 }
 

@@ -97,7 +97,7 @@ async function sweepDamaged(deps: SweepFilesDeps, sweep: Sweep): Promise<void> {
   }
 }
 
-/** What the provider wrote about sessions that are not known any more. */
+/** Removes the files that the provider wrote about sessions that are not known any more. */
 async function sweepStoredSessions(deps: SweepFilesDeps, sweep: Sweep): Promise<void> {
   for (const { name } of await listDir(deps.agentSessions)) {
     const path = join(deps.agentSessions, name)

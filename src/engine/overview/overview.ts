@@ -33,7 +33,7 @@ export interface OverviewDeps {
 
 export interface OverviewHooks {
   describeRun: (run: RunRecord) => Promise<Run>
-  /** What the running attempt has used so far; null: not known. */
+  /** Returns what the running attempt has used so far; null if that is not known. */
   readLive: (run: RunRecord) => Pick<Reading, 'costUsd' | 'contextTokens'> | null
   /** The names of agents that talk to the simulator. */
   listSimulated: () => string[]

@@ -142,7 +142,7 @@ async function start(
   await attend(deps, { run, attempt, adapter: agent.adapter, dir, keeper, gate })
 }
 
-/** What the run's process is started with, if the process may wait for another run afterwards, or is one that waits. */
+/** Returns the start properties of the run's process, if the process may wait for another run afterwards, or is one that waits. */
 async function findBinding(
   { purposes, clock, settings }: DriveDeps,
   run: RunRecord,
