@@ -203,6 +203,7 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await desk.go(page, '/jobs')
     await page.getByRole('link', { name: 'remove the cache' }).waitFor()
     const before = await page.getByRole('row').count()
+    await page.getByText('● live').waitFor()
     await desk.world.killDaemon('SIGKILL')
     await page.getByText('No connection to the daemon').waitFor()
     // What is shown stays.

@@ -5,6 +5,9 @@
  *   connecting ──→ live ⇄ lost        lost: what is shown is kept, and its age is said
  *            └──→ signed-out          the daemon does not accept this browser (any more)
  *
+ * The page is live once changes arrive and it knows which start of the daemon sends them; so whoever saw it live is
+ * told of a restart.
+ *
  * A browser opens only six connections to one host, for all tabs together. So one tab reads the changes and passes them
  * on; when it is closed, another one continues after the last change that it has seen (shared-feed.ts).
  *
@@ -30,11 +33,10 @@ export function onConnection(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-function set(at: FeedState): boolean {
-  if (connection.at === at) return false
+function set(at: FeedState): void {
+  if (connection.at === at) return
   connection = at === 'lost' ? { at, since: Date.now() } : { at }
   for (const listener of listeners) listener()
-  return true
 }
 
 /** The first part of the keys of queries that show something of this kind. */
@@ -60,10 +62,12 @@ const BY_ID: Partial<Readonly<Record<Change['kind'], string>>> = {
 }
 
 const GATHER_MS = 200
+const ASK_AGAIN_MS = 1000
 
 export function follow(queries: QueryClient): () => void {
   const stale = new Map<string, Set<string> | null>()
   let timer: ReturnType<typeof setTimeout> | undefined
+  let feed: FeedState = 'lost'
   const flush = () => {
     timer = undefined
     for (const [name, ids] of stale) {
@@ -80,33 +84,44 @@ export function follow(queries: QueryClient): () => void {
     }
     timer ??= setTimeout(flush, GATHER_MS)
   }
+  const confirm = async () => {
+    while (feed === 'live' && connection.at !== 'live') {
+      if (await noteDaemon(queries)) {
+        if (feed === 'live') set('live')
+      } else await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+    }
+  }
   const stop = shareFeed({
     onChange: (change) => {
       if ('reload' in change) void queries.invalidateQueries()
       else note(change)
     },
     onState: (state) => {
-      if (set(state) && state === 'live') void noteDaemon(queries)
+      feed = state
+      if (state === 'live') void confirm()
+      else set(state)
     },
   })
   return () => {
     stop()
+    feed = 'lost'
     clearTimeout(timer)
     connection = { at: 'connecting' }
   }
 }
 
-/** A new connection may be to a new daemon. */
-async function noteDaemon(queries: QueryClient): Promise<void> {
+/** A new connection may be to a new daemon. False: it did not respond. */
+async function noteDaemon(queries: QueryClient): Promise<boolean> {
   try {
     const { startedAt } = await client.health()
     const restarted = daemonStartedAt !== null && daemonStartedAt !== startedAt
     daemonStartedAt = startedAt
-    if (!restarted) return
+    if (!restarted) return true
     restartedAt = Date.now()
     for (const listener of listeners) listener()
     void queries.invalidateQueries()
+    return true
   } catch {
-    // The next connection asks again.
+    return false
   }
 }
