@@ -1,8 +1,8 @@
 /** Checks what the model was sent, and what it cost, from the simulator's records. */
 import type { RequestRecord } from '../../src/simulator/request-record.ts'
-import type { SoakClock } from './faults.ts'
 import { FALLBACK_RULE, PROMPT_RULE, promptsIn } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
+import type { SoakClock } from './soak-clock.ts'
 
 /** Returns how many prompts were given to a session again. */
 export function checkRequests(

@@ -25,6 +25,8 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
       'select coalesce((select sum(cost_usd) from totals), 0) - coalesce(sum(cost_usd), 0) from runs',
     )
     if (Math.abs(spent) > 1e-6) tell(`database: the totals and the runs differ by ${spent} USD`)
+    const processes = count("select count(*) from processes where state <> 'gone'")
+    if (processes > 0) tell(`database: ${processes} processes have not ended`)
     const asking = count('select count(*) from questions where closed_at is null')
     if (asking > 0) tell(`database: ${asking} questions are still open`)
     const events = count('select count(*) from events')
@@ -43,6 +45,7 @@ const OWN: ReadonlySet<EventType> = new Set([
   'note',
   'stop-request',
   'question-answer',
+  'message',
 ] as const)
 
 const isOwn = (event: RunEvent) =>
@@ -71,11 +74,49 @@ function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[]
   }
 }
 
+/** The part of a spool file that an attempt printed. A kept process has several attempts. */
+export interface SpoolRange {
+  attemptId: string
+  /** The folder of the process. */
+  spool: string
+  from: number
+  /** Undefined for the last attempt of the process. */
+  to: number | undefined
+}
+
+export function readRanges(path: string): SpoolRange[] {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    const rows = database
+      .prepare(
+        'select a.id, a.process_id, a.spool_from, p.spool from attempts a join processes p on p.id = a.process_id order by a.process_id, a.spool_from, a.started_at',
+      )
+      .all()
+    return rows.map((row, index) => {
+      const next = rows[index + 1]
+      return {
+        attemptId: String(row.id),
+        spool: String(row.spool),
+        from: Number(row.spool_from),
+        to: next?.process_id === row.process_id ? Number(next?.spool_from) : undefined,
+      }
+    })
+  } finally {
+    database.close()
+  }
+}
+
 /** I2: every line that the agent printed is stored, once and in order. */
-export function checkSpool(spool: string, { tag, run, events }: Settled, tell: Tell): void {
+export function checkSpool(
+  spool: string,
+  ranges: readonly SpoolRange[],
+  { tag, run, events }: Settled,
+  tell: Tell,
+): void {
   for (const attempt of run.attempts) {
     const own = events.filter((event) => event.attemptId === attempt.id && !isOwn(event))
-    const lines = readLines(join(spool, attempt.id, 'out')).flatMap((line) => parseClaudeLine(line))
+    const range = ranges.find(({ attemptId }) => attemptId === attempt.id)
+    const lines = range ? readLines(spool, range).flatMap((line) => parseClaudeLine(line)) : []
     checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
     const stored = own.filter((event) => !isDelta(event)).map(bodyOf)
     const printed = lines.filter((body) => !isDelta(body)).map((body) => JSON.stringify(sorted(body)))
@@ -100,9 +141,10 @@ function sorted(value: unknown): unknown {
 }
 
 /** Without a file, the attempt was revoked before the agent was started. */
-function readLines(path: string): string[] {
+function readLines(folder: string, { spool, from, to }: SpoolRange): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').filter(Boolean)
+    const bytes = readFileSync(join(folder, spool, 'out')).subarray(from, to)
+    return bytes.toString('utf8').split('\n').filter(Boolean)
   } catch {
     return []
   }
