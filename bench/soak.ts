@@ -72,7 +72,7 @@ export async function soak({
       seconds: length.seconds,
       mixed,
       kinds: new Set(kinds),
-      jobShare: jobs === undefined ? 0.5 : 0.9,
+      jobShare: jobs !== undefined ? 0.9 : mixed ? 0.35 : 0.5,
       maxJobs: left,
       random: random.fork(),
       signal,

@@ -37,7 +37,6 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
   }
 }
 
-/** Events that Reprise itself adds; all others come from the agent's output. */
 const OWN: ReadonlySet<EventType> = new Set([
   'attempt-start',
   'attempt-end',
@@ -48,7 +47,8 @@ const OWN: ReadonlySet<EventType> = new Set([
   'message',
 ] as const)
 
-const isOwn = (event: RunEvent) =>
+/** Whether Reprise itself added it; all others come from the agent's output. */
+export const isOwn = (event: RunEvent) =>
   OWN.has(event.type) || (event.type === 'gap' && event.reason === 'disk-full')
 
 const isDelta = ({ type }: { type: string }) => type.endsWith('-delta')
@@ -144,7 +144,10 @@ function sorted(value: unknown): unknown {
 function readLines(folder: string, { spool, from, to }: SpoolRange): string[] {
   try {
     const bytes = readFileSync(join(folder, spool, 'out')).subarray(from, to)
-    return bytes.toString('utf8').split('\n').filter(Boolean)
+    const lines = bytes.toString('utf8').split('\n').filter(Boolean)
+    // A kept process confirms that it is to end, when its last attempt has ended already.
+    if (to === undefined && lines.at(-1)?.includes('"request_id":"reprise-end"')) lines.pop()
+    return lines
   } catch {
     return []
   }

@@ -9,7 +9,7 @@ import { until, type World } from '../../test/support/world.ts'
 import type { Admitted, Round } from './admitted.ts'
 import { checkJob, type SettledJob } from './check-jobs.ts'
 import { checkMoney, checkRequests } from './check-model.ts'
-import { checkDatabase, checkSpool, readRanges } from './check-store.ts'
+import { checkDatabase, checkSpool, isOwn, readRanges } from './check-store.ts'
 import { isTask, resultOf, writesLine } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 import { MAX_RESUMES, notesOf } from './work.ts'
@@ -61,7 +61,7 @@ export async function checkRound(round: Round): Promise<RoundReport> {
     const job = await getJob(world, entry.id)
     const runs: Settled[] = []
     for (const id of job.runIds) runs.push(await readRun(world, entry.tag, id))
-    checkJob({ entry, job, runs }, round.mixed, tell)
+    checkJob({ entry, job, runs }, round, tell)
     jobs.push({ entry, job, runs })
     settled.push(...runs)
   }
@@ -116,12 +116,12 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   }
 }
 
-/** An attempt crashes only because something of it was killed. */
+/** An attempt crashes only because something of it was killed, or because its agent could not be started. */
 function checkCrashes({ kills }: Round, settled: readonly Settled[], tell: Tell): void {
   if (kills.agent + kills.keeper + kills.feeder + kills.group > 0) return
-  for (const { tag, run } of settled)
+  for (const { tag, run, events } of settled)
     for (const { id, outcome } of run.attempts)
-      if (outcome?.name === 'crashed')
+      if (outcome?.name === 'crashed' && events.some((event) => event.attemptId === id && !isOwn(event)))
         tell(`${tag} (${run.id}): attempt ${id} crashed, but nothing was killed: ${outcome.message}`)
 }
 
