@@ -74,6 +74,9 @@ function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[]
   }
 }
 
+/** A kept process confirms that it is to end when its last attempt has ended already. */
+const isCompared = (body: string) => !body.includes('"request_id":"reprise-end"')
+
 /** The part of a spool file that an attempt printed. A kept process has several attempts. */
 export interface SpoolRange {
   attemptId: string
@@ -118,8 +121,11 @@ export function checkSpool(
     const range = ranges.find(({ attemptId }) => attemptId === attempt.id)
     const lines = range ? readLines(spool, range).flatMap((line) => parseClaudeLine(line)) : []
     checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
-    const stored = own.filter((event) => !isDelta(event)).map(bodyOf)
-    const printed = lines.filter((body) => !isDelta(body)).map((body) => JSON.stringify(sorted(body)))
+    const stored = own.filter((event) => !isDelta(event)).map(bodyOf).filter(isCompared)
+    const printed = lines
+      .filter((body) => !isDelta(body))
+      .map((body) => JSON.stringify(sorted(body)))
+      .filter(isCompared)
     const at = printed.findIndex((body, index) => body !== stored[index])
     if (at === -1 && stored.length === printed.length) continue
     tell(
@@ -144,10 +150,7 @@ function sorted(value: unknown): unknown {
 function readLines(folder: string, { spool, from, to }: SpoolRange): string[] {
   try {
     const bytes = readFileSync(join(folder, spool, 'out')).subarray(from, to)
-    const lines = bytes.toString('utf8').split('\n').filter(Boolean)
-    // A kept process confirms that it is to end, when its last attempt has ended already.
-    if (to === undefined && lines.at(-1)?.includes('"request_id":"reprise-end"')) lines.pop()
-    return lines
+    return bytes.toString('utf8').split('\n').filter(Boolean)
   } catch {
     return []
   }
