@@ -64,7 +64,7 @@ function checkRuns({ job, runs }: SettledJob, say: Tell): void {
 }
 
 function checkAttempts({ entry: { tag, work }, job, runs }: SettledJob, mixed: boolean, say: Tell): void {
-  const allowed: OutcomeName[] = ['completed', 'crashed']
+  const allowed: OutcomeName[] = ['completed', 'crashed', 'quarantined']
   if (work.timeoutMs !== null) allowed.push('timed-out')
   if (work.maxBudgetTokens !== null) allowed.push('budget')
   if (work.cancelAfterMs !== null) allowed.push('cancelled')

@@ -121,7 +121,10 @@ export function checkSpool(
     const range = ranges.find(({ attemptId }) => attemptId === attempt.id)
     const lines = range ? readLines(spool, range).flatMap((line) => parseClaudeLine(line)) : []
     checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
-    const stored = own.filter((event) => !isDelta(event)).map(bodyOf).filter(isCompared)
+    const stored = own
+      .filter((event) => !isDelta(event))
+      .map(bodyOf)
+      .filter(isCompared)
     const printed = lines
       .filter((body) => !isDelta(body))
       .map((body) => JSON.stringify(sorted(body)))

@@ -170,7 +170,8 @@ async function checkListed(
 function checkRun({ cancelled }: Admitted, { tag, run }: Settled, { mixed }: Round, tell: Tell): void {
   const where = `${tag} (${run.id})`
   if (run.state !== 'settled') tell(`${where} is ${run.state}`)
-  const expected = cancelled ? ['completed', 'cancelled', 'crashed'] : ['completed', 'crashed']
+  // A run is held back if the daemon was killed twice while it worked on it; a person would continue it.
+  const expected = ['completed', 'crashed', 'quarantined', ...(cancelled ? ['cancelled'] : [])]
   if (!expected.includes(run.outcome ?? '')) tell(`${where} ended as ${run.outcome}: ${run.message}`)
   const isChain = isTask(tag, 'chain')
   if (run.outcome === 'completed' && !isChain && !run.resultText?.includes(resultOf(tag))) {
@@ -181,7 +182,7 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, { mixed }: Rou
   if (run.outcome === 'crashed' && crashes <= MAX_RESUMES) {
     tell(`${where} gave up after ${crashes} crashes: ${run.message}`)
   }
-  const allowed = ['completed', 'crashed', 'cancelled', ...(mixed ? ['outage'] : [])]
+  const allowed = ['completed', 'crashed', 'cancelled', 'quarantined', ...(mixed ? ['outage'] : [])]
   for (const attempt of run.attempts) {
     if (attempt.state !== 'ended' || !attempt.outcome)
       tell(`${where}: attempt ${attempt.id} is ${attempt.state}`)

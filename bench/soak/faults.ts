@@ -8,6 +8,7 @@ import {
   existsSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -149,6 +150,8 @@ function fill(path: string): void {
 
 async function exhaustDescriptors(world: World, ms: number): Promise<boolean> {
   const pid = world.daemonPid
+  // One that starts would only end with an error.
+  if (readDaemonPid(world) !== pid) return false
   const limit = (count: number) =>
     execFileSync('prlimit', ['--pid', String(pid), `--nofile=${count}:`], { stdio: 'ignore' })
   try {
@@ -159,6 +162,15 @@ async function exhaustDescriptors(world: World, ms: number): Promise<boolean> {
   } catch {
     // The daemon has been killed meanwhile.
     return false
+  }
+}
+
+/** The pid of the daemon that answers; null: there is none. */
+function readDaemonPid({ home }: World): number | null {
+  try {
+    return (JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as { pid: number }).pid
+  } catch {
+    return null
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The simulated person of a soak: allows what is asked, raises budgets, says something to an agent at
+ * The simulated person of a soak: allows what is asked, raises budgets, continues what was held back, says something to an agent at
  * work, sometimes cancels a job and continues it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -25,6 +25,7 @@ export async function attend(round: Round, random: Random, quiet: AbortSignal): 
       if (random.chance(SAY_CHANCE)) await say(round, run)
     }
     for (const { id, attention } of await list(round, 'paused')) {
+      if (attention === 'quarantine') await ask(round, 'POST', `/api/jobs/${id}/retry`)
       if (attention !== 'budget') continue
       const maxBudgetTokens = random.chance(0.5) ? null : PLENTY
       await ask(round, 'PATCH', `/api/jobs/${id}`, { body: { maxBudgetTokens } })

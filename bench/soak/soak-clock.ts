@@ -47,10 +47,7 @@ export class SoakClock {
     return true
   }
 
-  /**
-   * How far the daemon's clock was ahead when it showed this time. The times of a run follow the clock until it has
-   * settled, so this holds for all times of a run that ended then.
-   */
+  /** How far the daemon's clock was ahead when it showed this time. */
   aheadMs(shown: Date): number {
     const before = this.#settings.filter(({ from }) => from <= shown.getTime())
     return before.reduce((last, one) => (one.from > last.from ? one : last)).aheadMs
