@@ -74,9 +74,6 @@ function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[]
   }
 }
 
-/** A kept process confirms that it is to end when its last attempt has ended already. */
-const isCompared = (body: string) => !body.includes('"request_id":"reprise-end"')
-
 /** The part of a spool file that an attempt printed. A kept process has several attempts. */
 export interface SpoolRange {
   attemptId: string
@@ -85,23 +82,29 @@ export interface SpoolRange {
   from: number
   /** Undefined for the last attempt of the process. */
   to: number | undefined
+  /** It is the last attempt of a process that was kept. */
+  isLastKept: boolean
 }
+
+const isNative = (body: string | undefined) => body?.includes('"type":"native"') === true
 
 export function readRanges(path: string): SpoolRange[] {
   const database = new DatabaseSync(path, { readOnly: true })
   try {
     const rows = database
       .prepare(
-        'select a.id, a.process_id, a.spool_from, p.spool from attempts a join processes p on p.id = a.process_id order by a.process_id, a.spool_from, a.started_at',
+        'select a.id, a.process_id, a.spool_from, p.spool, p.conversation_id from attempts a join processes p on p.id = a.process_id order by a.process_id, a.spool_from, a.started_at',
       )
       .all()
     return rows.map((row, index) => {
       const next = rows[index + 1]
+      const isLast = next?.process_id !== row.process_id
       return {
         attemptId: String(row.id),
         spool: String(row.spool),
         from: Number(row.spool_from),
-        to: next?.process_id === row.process_id ? Number(next?.spool_from) : undefined,
+        to: isLast ? undefined : Number(next?.spool_from),
+        isLastKept: isLast && row.conversation_id !== null,
       }
     })
   } finally {
@@ -121,14 +124,10 @@ export function checkSpool(
     const range = ranges.find(({ attemptId }) => attemptId === attempt.id)
     const lines = range ? readLines(spool, range).flatMap((line) => parseClaudeLine(line)) : []
     checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
-    const stored = own
-      .filter((event) => !isDelta(event))
-      .map(bodyOf)
-      .filter(isCompared)
-    const printed = lines
-      .filter((body) => !isDelta(body))
-      .map((body) => JSON.stringify(sorted(body)))
-      .filter(isCompared)
+    const stored = own.filter((event) => !isDelta(event)).map(bodyOf)
+    const printed = lines.filter((body) => !isDelta(body)).map((body) => JSON.stringify(sorted(body)))
+    // A kept process says that its turn is over, and that it ends, when its last attempt has ended already.
+    while (range?.isLastKept && printed.length > stored.length && isNative(printed.at(-1))) printed.pop()
     const at = printed.findIndex((body, index) => body !== stored[index])
     if (at === -1 && stored.length === printed.length) continue
     tell(
