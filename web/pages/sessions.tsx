@@ -28,7 +28,7 @@ export function Sessions() {
   const sessions = data?.pages.flatMap(({ items }) => items) ?? []
   const isFiltered = q !== '' || filters.status !== undefined
   return (
-    <Page wide>
+    <Page>
       <PageTitle
         aside={
           <>

@@ -39,7 +39,7 @@ function StepLine({ step, axis }: { step: Step; axis: Axis }) {
   const time = new Date(startedAt).toISOString()
   return (
     <li className="flex min-h-6 items-center gap-2">
-      <time className="w-16 shrink-0 text-label text-muted" title={formatExact(time)}>
+      <time className="w-16 shrink-0 text-label text-muted max-sm:hidden" title={formatExact(time)}>
         {formatClockSeconds(time)}
       </time>
       <Mark standing={endedAt === null ? 'work' : failed ? 'fail' : 'done'} />
