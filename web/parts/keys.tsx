@@ -48,7 +48,7 @@ export function useKeys({ openPalette, openHelp }: { openPalette: () => void; op
     const leave = () => {
       const focused = document.activeElement
       const list = listOf(history.location.pathname)
-      if (focused instanceof HTMLElement && focused !== document.body) focused.blur()
+      if (focused instanceof HTMLElement && focused !== document.body && focused.id !== 'main') focused.blur()
       else if (list === undefined || isWriting()) return
       else if (history.canGoBack()) history.back()
       else void navigate({ to: list })
