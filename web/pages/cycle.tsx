@@ -64,7 +64,7 @@ export function CyclePage() {
   return (
     <Page>
       <PageTitle aside={<Actions cycle={cycle} />}>
-        <span className="mr-3">
+        <span className="mr-3 whitespace-nowrap">
           <Link to="/watches/$id" params={{ id: cycle.watch }} className="hover:underline">
             {cycle.watch}
           </Link>{' '}

@@ -183,7 +183,7 @@ function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Co
           to="/jobs/$id"
           params={{ id: job.id }}
           data-row
-          className="line-clamp-1 font-medium break-all hover:underline max-sm:line-clamp-2 sm:break-normal"
+          className="font-medium hover:underline max-sm:line-clamp-2 sm:block sm:truncate"
           title={job.prompt.slice(0, 500)}
         >
           {inert(job.prompt).slice(0, 200)}

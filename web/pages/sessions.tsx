@@ -94,8 +94,8 @@ const COLUMNS: readonly Column<Session>[] = [
     wide: true,
     cell: ({ title }) =>
       title && (
-        <span className="line-clamp-1 max-sm:line-clamp-2" title={inert(title)}>
-          {inert(title)}
+        <span className="max-sm:line-clamp-2 sm:block sm:truncate" title={inert(title)}>
+          {inert(title.split('\n', 1)[0] ?? '')}
         </span>
       ),
   },
