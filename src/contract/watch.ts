@@ -4,7 +4,8 @@
  *
  * A cycle:
  *   queued ──→ running ⇄ waiting ──→ ended    waiting: for a follow-up, or for approval
- *   skipped                                   it was due while another one was open
+ *   skipped                                   it was due while another one was open; or it was queued for events, and
+ *                                             the agent of the open cycle has read them all
  *
  * Watches are defined and changed in the configuration, or created and changed through the API.
  */
@@ -44,6 +45,13 @@ const HookSecret = z
 /** The definition of a watch. Its times are checked further when it is created: see core/schedule. */
 export const WatchDefinition = z.strictObject({
   everyMs: z.number().int().optional(),
+  everyWhileNotHealthyMs: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      'A shorter interval, which applies while the last cycle did not complete with the status `healthy` or `fixed`. Cancelled cycles do not count.',
+    ),
   cron: z.string().min(1).max(200).optional(),
   timeZone: z.string().max(64).optional(),
   jitterMs: z
@@ -176,7 +184,7 @@ export const Triggered = z
     result: z
       .enum(['started', 'queued', 'merged', 'known', 'resolved'])
       .describe(
-        '`started`, `queued`: a cycle was created. `merged`: the event was added to a queued cycle. `known`: the event was handled already. `resolved`: the event reports that something is over.',
+        '`started`, `queued`: a cycle was created. `merged`: the event was added to a queued cycle. While another cycle is open, its agent is told the event; the queued one starts only if nobody has read it. `known`: the event was handled already. `resolved`: the event reports that something is over.',
       ),
     cycleId: CycleId.schema.nullable(),
     message: z.string(),
