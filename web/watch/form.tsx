@@ -81,7 +81,7 @@ export function WatchForm({
             name="Every, while not healthy"
             placeholder="5m"
             note="until a cycle ends as healthy or fixed"
-            {...text('everyWhileNotHealthy')}
+            {...field('everyWhileNotHealthy')}
           />
         )}
         <Choose
