@@ -15,7 +15,9 @@ export type Trigger = z.infer<typeof Trigger>
 export const CYCLE_STATES = ['queued', 'running', 'waiting', 'ended', 'skipped'] as const
 export const CycleState = z
   .enum(CYCLE_STATES)
-  .describe('`waiting`: for a follow-up or an approval. `skipped`: it was due while another cycle was open.')
+  .describe(
+    '`waiting`: for a follow-up or an approval. `skipped`: it was due while another cycle was open, whose agent may have been told its events (`takenBy`).',
+  )
 export type CycleState = z.infer<typeof CycleState>
 
 export const CYCLE_OUTCOMES = ['completed', 'failed', 'timed-out', 'cancelled'] as const
@@ -64,6 +66,9 @@ export const Cycle = z
     startedAt: z.iso.datetime().nullable(),
     endedAt: z.iso.datetime().nullable(),
     deadlineAt: z.iso.datetime().nullable().describe('When the cycle is ended, whatever is pending.'),
+    takenBy: CycleId.schema
+      .nullable()
+      .describe('The cycle whose agent was told the events of this one, which is skipped therefore.'),
   })
   .meta({
     id: 'Cycle',

@@ -4,7 +4,8 @@
  *
  * A cycle:
  *   queued ──→ running ⇄ waiting ──→ ended    waiting: for a follow-up, or for approval
- *   skipped                                   it was due while another one was open
+ *   skipped                                   it was due while another one was open; or it was queued for events, and
+ *                                             the agent of the open cycle has read them all
  *
  * Watches are defined and changed in the configuration, or created and changed through the API.
  */
@@ -176,7 +177,7 @@ export const Triggered = z
     result: z
       .enum(['started', 'queued', 'merged', 'known', 'resolved'])
       .describe(
-        '`started`, `queued`: a cycle was created. `merged`: the event was added to a queued cycle. `known`: the event was handled already. `resolved`: the event reports that something is over.',
+        '`started`, `queued`: a cycle was created. `merged`: the event was added to a queued cycle. While another cycle is open, its agent is told the event; the queued one starts only if nobody has read it. `known`: the event was handled already. `resolved`: the event reports that something is over.',
       ),
     cycleId: CycleId.schema.nullable(),
     message: z.string(),

@@ -66,6 +66,7 @@ import { freeConversationsFirst, freeSessionsFirst } from './warm/free-first.ts'
 import { Warming } from './warm/warm.ts'
 import { takeConfigured } from './watches/configured.ts'
 import { DueWatches } from './watches/due.ts'
+import { createEventMessages } from './watches/event-messages.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
 import { createWatches } from './watches/watches.ts'
 
@@ -166,6 +167,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
   const nextPrompts = withMessages(
     base,
     createNextPrompts({ ...base, purposes: { of: (run) => purposes.of(run) } }),
+    [createEventMessages(base)],
   )
   const purposes = createPurposes({ ...base, nextPrompts }, further)
   const enforcement = new Enforcement({ ...base, purposes })
@@ -278,6 +280,7 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     ...createWatches(deps, {
       wake: wakeTimetable,
       onCycle,
+      nudge: (id) => base.live.get(id)?.nudge(),
       describeRun: (run) => describeWhole(deps, run),
     }),
     ...createFollowUps(deps, {

@@ -85,7 +85,9 @@ async function converse(acts: readonly Act[], disturbs: boolean): Promise<{ sent
     const run = await chat.say(`turn ${turn}`, { model })
     // A process that was killed this moment may not be known to be dead: the turn is then given to another one.
     const attempts = what === 'kill' ? [1, 2] : [1]
-    expect(run, `turn ${turn} after ${what} of ${acts}: ${await notesOf(run)}`).toMatchObject({
+    const ends = run.attempts.map(({ outcome }) => `${outcome?.name}: ${outcome?.message}`).join('; ')
+    const story = `turn ${turn} after ${what} of ${acts}: ${ends}; ${await notesOf(run)}\n${world.log()}`
+    expect(run, story).toMatchObject({
       outcome: 'completed',
       attemptCount: expect.toBeOneOf(attempts),
     })

@@ -48,6 +48,24 @@ test('an agent at work reads a message once, told who says it, and its events sh
   expect(await stage.engine.listMessages(id)).toMatchObject([{ ...message, state: 'read' }])
 })
 
+test('the message stands before what the agent says after it, also when both are read at once', async () => {
+  stage.play(async (agent) => {
+    await agent.begin()
+    agent.print({ type: 'text-delta', text: 'working' })
+    await agent.takePrompt()
+    agent.print({ type: 'text-delta', text: 'as you say' })
+    agent.finish('as you say')
+    return answersAll(agent)
+  })
+  const id = await working(await stage.admit())
+  await say(id)
+  await stage.settled(id)
+  const texts = (await stage.events(id)).flatMap((event) =>
+    event.type === 'message' || event.type === 'text-delta' ? [event.text] : [],
+  )
+  expect(texts).toEqual(['working', 'use the other branch', 'as you say'])
+})
+
 test.each([
   ['after', 'sayToRun'],
   ['before', 'noteGiven'],

@@ -187,6 +187,23 @@ describe('closed while a run is active', () => {
     await world.killDaemon('SIGTERM')
   })
 
+  it.each([false, true])(
+    'a process that is kept for the next turn ends (leaveRunning: %s)',
+    async (leaveRunning) => {
+      const reprise = await open()
+      const chat = await reprise.createConversation({ workDir: world.workDir })
+      await (await reprise.turn(chat.id, { text: 'one' })).result()
+      expect((await reprise.status()).kept).toHaveLength(1)
+      expect(agents()).not.toEqual([])
+      await reprise.close({ leaveRunning })
+      expect(agents()).toEqual([])
+      // The next engine resumes the session in a new process.
+      const next = await open()
+      const second = await (await next.turn(chat.id, { text: 'two' })).result()
+      expect(second).toMatchObject({ outcome: 'completed', resumed: true, attemptCount: 1 })
+    },
+  )
+
   it('what an earlier engine has left running is ended, too, and its result is known', async () => {
     const first = await open()
     const { id } = await first.run({ prompt: 'wait for me' })

@@ -199,6 +199,7 @@ function newCycle(): CycleDetail {
     startedAt: null,
     endedAt: null,
     deadlineAt: null,
+    takenBy: null,
     prompt: 'Look.',
     events: [],
     chain: null,

@@ -181,6 +181,7 @@ export class Stage {
     this.watches = createWatches(parts, {
       wake,
       onCycle,
+      nudge: () => {},
       describeRun: () => Promise.reject(new Error('not asked for')),
     })
     this.followUps = createFollowUps(parts, {

@@ -1,10 +1,11 @@
 /** Watches on the real CLI: by their schedule, with a memory, and triggered by events. */
 import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Triggered } from '../../src/contract/watch.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
-import { report, results, TASK } from '../support/incident.ts'
+import { bash, report, results, TASK } from '../support/incident.ts'
 import { Watching } from '../support/watching.ts'
 import { until } from '../support/world.ts'
 
@@ -154,6 +155,38 @@ describe('notifications', () => {
 })
 
 describe('events', () => {
+  it('that come while the agent works reach the model once, in its session, although the daemon is killed', async () => {
+    const reports = [healthy, results, { text: 'ok' }]
+    watching = await Watching.begin([
+      { when: { user: 'tier 1 of' }, reply: [bash('docker logs web'), results, ...reports] },
+      { when: { user: 'Message from the hook' }, reply: reports },
+    ])
+    const { incident, world } = watching
+    const go = join(world.dir, 'go')
+    await incident.install('docker', `until [ -e '${go}' ]; do sleep 0.1; done; echo looked`)
+    await watching.add()
+    const id = await watching.trigger()
+    const runId = await until(async () => (await watching.cycle(id)).rootRunId, 'its run')
+    await world.waitForEvent(runId, (event) => event.type === 'tool-start')
+    const sent = (await (await hook(alert('f1'))).json()) as Triggered
+    expect(sent.result).toBe('queued')
+    await world.killDaemon()
+    await world.startDaemon()
+    await writeFile(go, '')
+    expect(await watching.ended(id)).toMatchObject({
+      outcome: 'completed',
+      status: 'healthy',
+      runs: 1,
+      events: [{ fingerprint: 'f1' }],
+    })
+    expect(await watching.cycle(sent.cycleId!)).toMatchObject({ state: 'skipped', takenBy: id, runs: 0 })
+    const told = 'Message from the hook of the watch web: '
+    const requests = world.simulator.requests({ kind: 'main' })
+    expect(JSON.stringify(requests.at(-1)?.messages).split(told)).toHaveLength(2)
+    expect((await world.events(runId)).filter(({ type }) => type === 'message')).toHaveLength(1)
+    expect(await (await hook(alert('f1'))).json()).toMatchObject({ result: 'known', cycleId: id })
+  })
+
   it('are accepted with the watch’s own secret, which gives no other access', async () => {
     const hookSecret = 'a-secret-of-the-watch'
     watching = await Watching.begin([allIsWell])

@@ -15,13 +15,15 @@ import { describeCycle } from './text.ts'
 
 const LOOK_AGAIN_MS = 500
 
+/** If the agent of another cycle was told what this one is for, that cycle is followed instead. */
 export async function followCycle(
   ask: AskDaemon,
-  id: string,
+  asked: string,
   context: CliContext,
   attachment?: Attachment,
 ): Promise<void> {
   const { bold } = styleFor(context.stderr, context.env)
+  let id = asked
   const look = () => ask((client) => client.getCycle(id))
   const seen = new Set<string>()
   let said = ''
@@ -33,6 +35,11 @@ export async function followCycle(
       const end = await followRun(ask, id, run.id, context, attachment)
       if (end === 'left') return
       if (end === 'over') break
+      continue
+    }
+    if (cycle.takenBy !== null) {
+      if (!context.json && cycle.message) notify(context, cycle.message)
+      id = cycle.takenBy
       continue
     }
     if (cycle.state === 'ended' || cycle.state === 'skipped') break

@@ -12,6 +12,8 @@ export interface KeptFacts {
   isAlive: boolean
   /** The size of the transcript when the process had ended its last turn; null: not known. */
   transcriptBytes: number | null
+  /** Set once it is being ended. */
+  leaving?: string
 }
 
 export interface WantedProcess {
@@ -29,6 +31,7 @@ export interface WantedProcess {
 export function whyNotReused(kept: KeptFacts, wanted: WantedProcess, now: Date): string | null {
   const { decision, binding } = wanted
   if (!kept.isAlive) return 'it has ended'
+  if (kept.leaving !== undefined) return 'it is being ended'
   if (now.getTime() >= kept.untilMs) return 'it was kept long enough'
   if (decision.kind !== 'resume') return 'the turn starts a new session'
   if (decision.agentSessionId !== kept.binding.agentSessionId) return 'the turn resumes another session'

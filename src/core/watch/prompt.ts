@@ -69,6 +69,19 @@ function eventBlocks(events: readonly WatchEvent[]): string[] {
   })
 }
 
+/**
+ * The text of a message about an event, for an agent that is at work on a cycle. The agent may have reported already, so
+ * it is told that its last report counts.
+ */
+export function composeEventMessage({ reason, event }: { reason: string | null; event: WatchEvent }): string {
+  const parts = [
+    ...(reason === null ? [] : [`The reason that was given: ${json(cut(reason, REASON_CHARS))}`]),
+    ONE_EVENT,
+    'It came while you are at work. Look into it as part of your task. Your last report counts: it covers the whole task and this event.',
+  ]
+  return [aside(parts.join('\n')), ...eventBlocks([event])].join('\n\n')
+}
+
 const SUMMARY_CHARS = 500
 const REMEMBERED = 50
 

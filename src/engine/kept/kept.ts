@@ -2,8 +2,9 @@
  * The processes that wait for the next turn of their session (store/runs/kept-processes.ts).
  *
  * An attempt leaves its process here (`add`), or one is started ahead (warm.ts); a daemon adopts those of the last one.
- * waiting → taken by a turn (`take`), or ending → gone. Only this class ends a kept process, and it releases the session
- * only when the process and everything that it started are gone (I4, I6).
+ * waiting → taken by a turn (`take`), or leaving → gone. Only this class ends a kept process, and it releases the session
+ * only when the process and everything that it started are gone (I4, I6). That a process leaves is stored before it is
+ * told, so a daemon that adopts it ends it, and does not give it a turn that it would not take.
  *
  * A process is given up when it was kept long enough, when there are too many or they use too much memory (the one that
  * was used least recently goes first), when the machine runs out of memory, when its turn would be something else than
@@ -27,7 +28,7 @@ import { type EndWaitingDeps, endWaiting } from './end-waiting.ts'
 
 export type KeptDeps = DisturbedDeps &
   EndWaitingDeps & {
-    store: Pick<Store, 'findKept' | 'takeOverKept' | 'endKept'>
+    store: Pick<Store, 'findKept' | 'takeOverKept' | 'leaveKept' | 'endKept'>
     agents: Pick<AgentRegistry, 'adapterOf'>
     processes: Pick<
       Processes,
@@ -45,8 +46,6 @@ interface Entry {
   bytes: number | null
   /** Set while a turn takes it, or it is being ended. */
   busy: Promise<unknown> | null
-  /** It has been told to end, so it gets no turn any more, also if ending it failed. */
-  isLeaving: boolean
 }
 
 const LOOK_EVERY_MS = 1000
@@ -73,9 +72,10 @@ export class KeptProcesses {
 
   /** Watches over a process that is stored as kept. */
   add(process: KeptProcess): void {
-    const entry: Entry = { process, bytes: null, busy: null, isLeaving: false }
+    const entry: Entry = { process, bytes: null, busy: null }
     this.#bySession.set(process.sessionId, entry)
     if (this.#closed) void this.#giveUp(entry, 'Reprise is being stopped')
+    else if (process.kept.leaving) void this.#giveUp(entry, 'Reprise was stopped while it was ended')
     else void this.#look({ measure: true })
   }
 
@@ -91,9 +91,7 @@ export class KeptProcesses {
     if (!entry) return null
     const { process } = entry
     const isAlive = this.#isAlive(process)
-    const why = entry.isLeaving
-      ? 'it could not be ended before'
-      : whyNotReused({ ...process, ...process.kept, isAlive }, wanted, this.#deps.clock.now())
+    const why = whyNotReused({ ...process, ...process.kept, isAlive }, wanted, this.#deps.clock.now())
     if (why !== null) {
       // At a polite end the agent would write to a session that somebody else has continued.
       const abruptly = wanted.outsideTurns > 0 || wanted.transcriptBytes !== process.kept.transcriptBytes
@@ -149,9 +147,11 @@ export class KeptProcesses {
         return await persist(() => store.endKept(process, clock.now()))
       }
       this.add(process)
+      const { state, kept } = process
+      const found = kept.leaving ? 'adopted a process that was being ended' : 'adopted a kept process'
+      log.info({ process: process.id, session: process.sessionId }, found)
       // It was being started when the daemon died, so it is not known what it has been told.
-      if (process.state !== 'kept') await this.free(process.sessionId, 'Reprise was stopped while it started')
-      else log.info({ process: process.id, session: process.sessionId }, 'adopted a kept process')
+      if (state !== 'kept') await this.free(process.sessionId, 'Reprise was stopped while it started')
     } catch (error) {
       if (!(error instanceof OwnershipLost || error instanceof Detached)) throw error
     }
@@ -184,8 +184,7 @@ export class KeptProcesses {
   #giveUp(entry: Entry, why: string, { abruptly = false } = {}): Promise<void> {
     const { log } = this.#deps
     const { id } = entry.process
-    entry.isLeaving = true
-    const ending = this.#end(entry.process, abruptly)
+    const ending = this.#end(entry, abruptly ? 'abruptly' : 'politely')
       .then(() => {
         this.#remove(entry)
         log.info({ process: id, why }, 'ended a kept process')
@@ -211,15 +210,22 @@ export class KeptProcesses {
     return this.#bySession.get(entry.process.sessionId) === entry
   }
 
-  async #end(process: KeptProcess, abruptly: boolean): Promise<void> {
+  async #end(entry: Entry, how: NonNullable<Kept['leaving']>): Promise<void> {
     const { store, processes, agents, persist, clock, settings } = this.#deps
+    const { process: waiting } = entry
     // If the answer of the store to a turn was lost, the turn may have the process.
-    const stored = await store.findKept(process.sessionId)
-    if (stored?.id !== process.id || stored.fence !== process.fence) return
+    const stored = await store.findKept(waiting.sessionId)
+    if (stored?.id !== waiting.id || stored.fence !== waiting.fence) return
+    const process = await store.leaveKept(waiting, how).catch((error: unknown) => {
+      if (error instanceof OwnershipLost) throw error
+      // A full disk must not keep the process alive. A turn that a later daemon gives to it takes a second attempt.
+      return { ...waiting, kept: { ...waiting.kept, leaving: how } }
+    })
+    entry.process = process
     const { spool, agent, binding } = process
     const keeper = process.keeper ?? (await processes.findKeeper(processes.folderOf(spool), spool)) ?? GONE
     const adapter = await agents.adapterOf(agent, binding.runtimeId)
-    if (abruptly) await processes.endStrays(spool, keeper, settings.killAfterMs)
+    if (process.kept.leaving === 'abruptly') await processes.endStrays(spool, keeper, settings.killAfterMs)
     else await endWaiting(this.#deps, { spool, keeper, adapter, addressee: binding })
     await persist(() => store.endKept(process, clock.now()))
   }
@@ -256,8 +262,8 @@ export class KeptProcesses {
   }
 
   /** Why it must end at once; null: it may wait. */
-  async #whyNow({ process, isLeaving }: Entry): Promise<string | null> {
-    if (isLeaving) return 'it could not be ended before'
+  async #whyNow({ process }: Entry): Promise<string | null> {
+    if (process.kept.leaving) return 'it could not be ended before'
     return this.#isAlive(process) ? findDisturbance(this.#deps, process) : 'it has ended'
   }
 

@@ -8,26 +8,34 @@ import type { Addressee } from '../../agents/adapter.ts'
 import type { EventOf } from '../../contract/events.ts'
 import { composeSaid } from '../../core/prompt/said.ts'
 import type { Store } from '../../store/store.ts'
+import type { MessageSource, MessageToGive } from '../base/message-source.ts'
 import type { Held, HeldProcess, Hold } from '../base/next-prompts.ts'
 import type { Persist } from '../base/persist.ts'
 import type { Processes } from '../base/processes.ts'
 
 export interface MessageHoldDeps {
-  store: Pick<Store, 'listUnread' | 'noteGiven' | 'getRun'>
+  store: Pick<Store, 'noteGiven' | 'getRun'>
   persist: Persist
   processes: Pick<Processes, 'deliver'>
 }
 
 export class MessageHold implements Hold {
   readonly #deps: MessageHoldDeps
+  readonly #sources: readonly MessageSource[]
   readonly #in: HeldProcess & { addressee: Addressee }
   /** Decides about the process when no message waits. */
   readonly #otherwise: Hold
   readonly #given = new Set<string>()
   #mayHave = true
 
-  constructor(deps: MessageHoldDeps, input: HeldProcess & { addressee: Addressee }, otherwise: Hold) {
+  constructor(
+    deps: MessageHoldDeps,
+    sources: readonly MessageSource[],
+    input: HeldProcess & { addressee: Addressee },
+    otherwise: Hold,
+  ) {
     this.#deps = deps
+    this.#sources = sources
     this.#in = input
     this.#otherwise = otherwise
   }
@@ -52,7 +60,8 @@ export class MessageHold implements Hold {
     const { store, persist, processes } = this.#deps
     if (!this.#mayHave || attempt.kind !== 'turn') return false
     this.#mayHave = false
-    const unread = await store.listUnread(run.id, attempt.sessionId)
+    const unread: MessageToGive[] = []
+    for (const source of this.#sources) unread.push(...(await source.listUnread(run, attempt.sessionId)))
     if (unread.length === 0 || (await store.getRun(run.id))?.cancelRequested) return false
     this.#mayHave = true
     for (const message of unread) {

@@ -13,6 +13,7 @@ import type { Redactor } from '../../core/redact/redactor.ts'
 import type { RunMessageRecord, RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
+import type { MessageSource } from '../base/message-source.ts'
 import type { NextPrompts } from '../base/next-prompts.ts'
 import type { Persist } from '../base/persist.ts'
 import type { ProgressBus } from '../base/progress.ts'
@@ -25,7 +26,13 @@ import { MessageHold, type MessageHoldDeps } from './hold.ts'
 export type MessageDeps = MessageHoldDeps & {
   store: Pick<
     Store,
-    'sayToRun' | 'listRunMessages' | 'markRead' | 'listRunsWithOpenMessages' | 'settleMessage' | 'getRun'
+    | 'sayToRun'
+    | 'listRunMessages'
+    | 'listUnread'
+    | 'markRead'
+    | 'listRunsWithOpenMessages'
+    | 'settleMessage'
+    | 'getRun'
   >
   live: Pick<LiveRuns, 'get'>
   bus: Pick<ProgressBus, 'publish'>
@@ -35,17 +42,27 @@ export type MessageDeps = MessageHoldDeps & {
   log: Log
 }
 
-/** Adds messages to the prompts that a process may receive. */
-export function withMessages(deps: MessageDeps, prompts: NextPrompts): NextPrompts {
-  const { store, persist, clock, bus } = deps
+/** The messages that were said to the run itself. */
+const saidToRun = ({ store, persist, clock }: MessageDeps): MessageSource => ({
+  listUnread: ({ id }, sessionId) => store.listUnread(id, sessionId),
+  markRead: (attempt, ids) => persist(() => store.markRead(attempt, ids, clock.now())),
+})
+
+/** Adds messages to the prompts that a process may receive: those that were said to its run, and those of other sources. */
+export function withMessages(
+  deps: MessageDeps,
+  prompts: NextPrompts,
+  others: readonly MessageSource[],
+): NextPrompts {
+  const sources = [saidToRun(deps), ...others]
   return {
     ...prompts,
-    hold: (process) => new MessageHold(deps, process, prompts.hold(process)),
+    hold: (process) => new MessageHold(deps, sources, process, prompts.hold(process)),
     noteTaken: async (attempt, messageIds) => {
       await prompts.noteTaken(attempt, messageIds)
       if (messageIds.size === 0) return
-      await persist(() => store.markRead(attempt, messageIds, clock.now()))
-      bus.publish(attempt.runId)
+      for (const source of sources) await source.markRead(attempt, messageIds)
+      deps.bus.publish(attempt.runId)
     },
   }
 }

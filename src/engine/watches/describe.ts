@@ -70,6 +70,7 @@ export function describeCycle(
     startedAt: cycle.startedAt?.toISOString() ?? null,
     endedAt: cycle.endedAt?.toISOString() ?? null,
     deadlineAt: cycle.deadlineAt?.toISOString() ?? null,
+    takenBy: cycle.takenBy,
   }
 }
 

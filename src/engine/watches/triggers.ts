@@ -1,8 +1,11 @@
-/** Fires watches outside their schedule: on a person's request, or because of an event from another system. */
+/**
+ * Fires watches outside their schedule: on a person's request, or because of an event from another system. What comes while
+ * a cycle is open is queued, and its agent is told (event-messages.ts).
+ */
 import { createHash } from 'node:crypto'
 import type { WatchEvent } from '../../contract/cycle.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import { CycleId } from '../../contract/ids.ts'
+import { CycleId, type RunId } from '../../contract/ids.ts'
 import type { Triggered } from '../../contract/watch.ts'
 import type { Clock } from '../../core/clock.ts'
 import { admitEvents } from '../../core/watch/admit-event.ts'
@@ -15,7 +18,10 @@ import type { WatchEngine } from './api.ts'
 import { requireWatch } from './require.ts'
 
 export interface TriggerDeps {
-  store: Pick<Store, 'findWatch' | 'findMade' | 'listUnfinishedCycles' | 'addCycle' | 'receiveEvents'>
+  store: Pick<
+    Store,
+    'findWatch' | 'findMade' | 'listUnfinishedCycles' | 'listChain' | 'addCycle' | 'receiveEvents'
+  >
   clock: Clock
 }
 
@@ -24,11 +30,22 @@ const DEDUPE_MS = 3_600_000
 const MAX_EVENTS_PER_CYCLE = 100
 const MAX_QUEUED = 20
 
-/** `wake` makes the timetable look at what is due. */
+export interface TriggerHooks {
+  /** Makes the timetable look at what is due. */
+  wake: () => void
+  /** Makes the agent of the run, if it is at work, get what waits for it. */
+  nudge: (id: RunId) => void
+}
+
 export function createTriggers(
   { store, clock }: TriggerDeps,
-  wake: () => void,
+  { wake, nudge }: TriggerHooks,
 ): Pick<WatchEngine, 'triggerWatch' | 'receiveEvents'> {
+  /** A run that starts later asks for them by itself. */
+  const nudgeRunsOf = async ({ rootRunId }: CycleRecord) => {
+    for (const { id, state } of rootRunId ? await store.listChain(rootRunId) : [])
+      if (state.at !== 'settled') nudge(id)
+  }
   return {
     triggerWatch: async (idOrName, { reason, payload }, idempotencyKey) => {
       const watch = await requireWatch(store, idOrName)
@@ -62,12 +79,13 @@ export function createTriggers(
       // A concurrent request with the same key created the cycle.
       if (cycle.id !== id) return known(cycle.id)
       wake()
-      const waits = before.length > 0
-      return {
-        result: waits ? 'queued' : 'started',
-        cycleId: cycle.id,
-        message: waits ? 'a cycle starts when the previous one has ended' : 'a cycle starts now',
+      const open = before.find(({ state }) => state === 'open')
+      if (open && events.length > 0) {
+        await nudgeRunsOf(open)
+        return { result: 'queued', cycleId: cycle.id, message: TOLD }
       }
+      const result = before.length > 0 ? 'queued' : 'started'
+      return { result, cycleId: cycle.id, message: SAID[result] }
     },
 
     receiveEvents: async (idOrName, payload): Promise<Triggered> => {
@@ -95,11 +113,11 @@ export function createTriggers(
             now,
           })
           const cycleId = read.firing.flatMap((e) => facts.known.get(e.fingerprint)?.cycleId ?? [])[0] ?? null
-          return { ...toStore(decided, watch, facts.queued, now), decided, cycleId }
+          return { ...toStore(decided, watch, facts.queued, now), decided, cycleId, open: facts.open }
         },
         now,
       )
-      const { decided } = decision
+      const { decided, open } = decision
       if (decided.kind === 'limited') {
         throw new RepriseError('rate-limited', `watch ${watch.name} accepts no more events at present`, {
           hint: `Events start at most ${eventsPerHour} cycles per hour (eventsPerHour).`,
@@ -118,7 +136,8 @@ export function createTriggers(
         }
       }
       const result = ({ start: 'started', queue: 'queued', merge: 'merged' } as const)[decided.kind]
-      return { result, cycleId: cycle?.id ?? null, message: SAID[result] }
+      if (open) await nudgeRunsOf(open)
+      return { result, cycleId: cycle?.id ?? null, message: open ? TOLD : SAID[result] }
     },
   }
 }
@@ -128,6 +147,9 @@ const SAID = {
   queued: 'a cycle starts when the previous one has ended',
   merged: 'the event was added to the cycle that is waiting',
 } as const
+
+const TOLD =
+  'a cycle is open, and its agent is told; if the cycle ends before the agent has read it, another one starts'
 
 const known = (cycleId: CycleId): Triggered => ({
   result: 'known',

@@ -15,7 +15,7 @@ import { type CycleDeps, type CycleHooks, createCycles, stopCycle } from './cycl
 import { describeCycles, describeWatch } from './describe.ts'
 import { requireWatch } from './require.ts'
 import { firstDueOf, scheduleOf } from './schedule-of.ts'
-import { createTriggers, type TriggerDeps } from './triggers.ts'
+import { createTriggers, type TriggerDeps, type TriggerHooks } from './triggers.ts'
 
 export type WatchDeps = CycleDeps &
   TriggerDeps &
@@ -27,10 +27,7 @@ export type WatchDeps = CycleDeps &
     random: () => number
   }
 
-export interface WatchHooks extends CycleHooks {
-  /** Makes the timetable look at what is due. */
-  wake: () => void
-}
+export type WatchHooks = CycleHooks & TriggerHooks
 
 export function createWatches(deps: WatchDeps, hooks: WatchHooks): WatchEngine {
   const { store, clock } = deps
@@ -44,7 +41,7 @@ export function createWatches(deps: WatchDeps, hooks: WatchHooks): WatchEngine {
   }
 
   return {
-    ...createTriggers(deps, wake),
+    ...createTriggers(deps, hooks),
     ...createCycles(deps, hooks),
 
     createWatch: async ({ name, paused = false, ...request }) => {

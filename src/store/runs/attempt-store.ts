@@ -12,7 +12,7 @@ import type { EventBatch } from './event-batch.ts'
 import type { NewKept } from './kept-processes.ts'
 import * as kept from './kept-processes.ts'
 import * as prices from './price-attempt.ts'
-import type { Keeper, KeptProcess } from './process-records.ts'
+import type { Keeper, Kept, KeptProcess } from './process-records.ts'
 import type { OpenProcess } from './processes.ts'
 import * as processes from './processes.ts'
 import { type StartInput, startAttempt } from './start-attempt.ts'
@@ -57,6 +57,8 @@ export interface AttemptStore {
   startKept: (process: NewKept) => Promise<KeptProcess | null>
   markKept: (process: KeptProcess, keeper: Keeper) => Promise<KeptProcess>
   takeOverKept: (process: Pick<KeptProcess, 'id' | 'sessionId' | 'fence'>, at: Date) => Promise<KeptProcess>
+  /** Stored before the process is told to leave. */
+  leaveKept: (process: KeptProcess, how: NonNullable<Kept['leaving']>) => Promise<KeptProcess>
   endKept: (process: KeptProcess, at: Date) => Promise<void>
   /** When the process with this folder ended. null: it has not ended, or is not known. */
   findSpoolEnd: (spool: string) => Promise<Date | null>
@@ -109,6 +111,7 @@ export function createAttemptStore(
     startKept: (process) => write((tx) => kept.startKept(tx, process, machineId)).catch(orNull),
     markKept: (process, keeper) => write((tx) => kept.markKept(tx, process, keeper)),
     takeOverKept: (process, at) => write((tx) => kept.takeOverKept(tx, process, machineId, at)),
+    leaveKept: (process, how) => write((tx) => kept.leaveKept(tx, process, how)),
     endKept: (process, at) => write((tx) => kept.endKept(tx, process, at)),
     findSpoolEnd: async (spool) => (await processes.findSpool(reader, spool))?.endedAt ?? null,
     hasSpool: async (spool) => (await processes.findSpool(reader, spool)) !== null,

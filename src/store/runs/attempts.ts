@@ -11,6 +11,7 @@ import type { Tx } from '../base/transaction.ts'
 import type { AttemptRecord } from './attempt-records.ts'
 import type { EventBatch } from './event-batch.ts'
 import { appendBatch, appendEvents } from './events.ts'
+import { takeMessages } from './messages.ts'
 import { trackQuestions } from './questions.ts'
 import { toAttempt } from './rows.ts'
 import { moveSession } from './session-state.ts'
@@ -32,7 +33,13 @@ export async function advanceAttempt(
     .where('state', '<>', 'ended')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new OwnershipLost(`attempt ${id}`)
-  const seq = await appendBatch(tx, runId, id, events, at)
+  const seq = await appendBatch(
+    tx,
+    runId,
+    id,
+    await takeMessages(tx, { id, runId, sessionId }, events, at),
+    at,
+  )
   // In the same transaction: whatever becomes of the attempt, the next one sends the one-time texts again.
   if (events.types.includes('compaction'))
     await tx.updateTable('sessions').set({ compacted: 1 }).where('id', '=', sessionId).execute()

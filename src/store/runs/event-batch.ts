@@ -87,6 +87,21 @@ export class EventBatch {
     }
   }
 
+  /** A copy in which an event is followed by those that `after` returns for its index. */
+  insertAfter(after: (index: number) => readonly EventBody[]): EventBatch {
+    const copy = new EventBatch(this.#redactor)
+    this.types.forEach((type, index) => {
+      copy.types.push(type)
+      copy.texts.push(this.texts[index] as string)
+      for (const body of after(index)) {
+        copy.types.push(body.type)
+        copy.texts.push(this.#textOf(body, undefined))
+      }
+    })
+    copy.actedOn.push(...this.actedOn)
+    return copy
+  }
+
   #textOf(body: EventBody, line: string | undefined): string {
     const text = textOf(body, line)
     return this.#redactor ? redactEvent(this.#redactor, body.type, text) : text

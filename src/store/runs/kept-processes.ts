@@ -1,12 +1,12 @@
 /**
  * Kept processes: an attempt that ends leaves its process to wait for the next turn (`keepProcess`), or a process is
- * started ahead of a turn (`startKept`, `markKept`). From there it is taken by an attempt (`takeKept`), or ended
- * (`endKept`). It holds the lease of its session all the time, without a run, so that nothing else can use the session.
+ * started ahead of a turn (`startKept`, `markKept`). From there it is taken by an attempt (`takeKept`), or is told to
+ * leave (`leaveKept`) and ends (`endKept`). It holds the lease of its session all the time, without a run, so that nothing else can use the session.
  *
- * Every transition is guarded by the state and by the fence, which each of them but the end raises: a turn and an end
+ * Every transition is guarded by the state and by the fence, which `takeKept` and `takeOverKept` raise: a turn and an end
  * that happen at the same time cannot both succeed, and a daemon that lost the process cannot change it any more.
  */
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AttemptId, ConversationId, MachineId, RunId, SessionId } from '../../contract/ids.ts'
 import { ProcessId } from '../../contract/ids.ts'
 import type { Binding } from '../../core/kept/binding.ts'
@@ -61,6 +61,7 @@ export async function takeKept(
     .where('id', '=', id)
     .where('fence', '=', fence)
     .where('state', '=', 'kept')
+    .where(sql`json_extract(kept, '$.leaving')`, 'is', null)
     .executeTakeFirst()
   if (next === null || numUpdatedRows === 0n) throw new NotNow(`process ${id} is not kept any more`)
   return { processId: id, fence: next, spoolFrom: kept.spoolOffset }
@@ -124,6 +125,28 @@ export async function takeOverKept(
     .returningAll()
     .executeTakeFirst()
   if (next === null || !row) throw new OwnershipLost(`process ${id}`)
+  return toKept(row)
+}
+
+/**
+ * Records that a kept process is about to be ended, so that no turn takes it any more. A process that was to be killed is
+ * not ended politely later: it must not write to its session. May be repeated.
+ */
+export async function leaveKept(
+  tx: Tx,
+  { id, fence, kept }: KeptProcess,
+  how: NonNullable<Kept['leaving']>,
+): Promise<KeptProcess> {
+  const leaving = kept.leaving === 'abruptly' ? kept.leaving : how
+  const row = await tx
+    .updateTable('processes')
+    .set({ kept: JSON.stringify({ ...kept, leaving } satisfies Kept) })
+    .where('id', '=', id)
+    .where('fence', '=', fence)
+    .where('state', 'in', ['starting', 'kept'])
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) throw new OwnershipLost(`process ${id}`)
   return toKept(row)
 }
 

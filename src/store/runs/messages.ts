@@ -7,9 +7,12 @@
  */
 import type { Kysely, Selectable } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
-import type { AttemptId, RunId, SessionId } from '../../contract/ids.ts'
+import type { EventOf } from '../../contract/events.ts'
+import type { RunId, SessionId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
+import type { AttemptRecord } from './attempt-records.ts'
+import type { EventBatch } from './event-batch.ts'
 import { appendEvents } from './events.ts'
 import type { RunMessageRecord } from './records.ts'
 import type { RunMessagesTable } from './schema.ts'
@@ -77,23 +80,57 @@ export async function listUnread(
   return rows.map(toRecord)
 }
 
+type Reader = Pick<AttemptRecord, 'id' | 'runId' | 'sessionId'>
+
 /** Records, once per session, that the agent has taken these messages in. */
-export async function markRead(
+export async function markRead(tx: Tx, attempt: Reader, ids: ReadonlySet<string>, at: Date): Promise<void> {
+  const events = await setRead(tx, attempt, ids, at)
+  if (events.length > 0) await appendEvents(tx, attempt.runId, attempt.id, events, at)
+}
+
+/**
+ * Does the same for the messages that a batch of events reports as taken, and puts each right after its report: what the
+ * agent says afterwards in the same batch may be an answer to it.
+ */
+export async function takeMessages(
   tx: Tx,
-  attempt: { id: AttemptId; runId: RunId; sessionId: SessionId },
+  attempt: Reader,
+  batch: EventBatch,
+  at: Date,
+): Promise<EventBatch> {
+  const reported = new Map(
+    batch.types.flatMap((type, index) =>
+      type === 'prompt-accept' ? [[messageIdOf(batch.texts[index] as string), index] as const] : [],
+    ),
+  )
+  if (reported.size === 0) return batch
+  const events = await setRead(tx, attempt, new Set(reported.keys()), at)
+  if (events.length === 0) return batch
+  return batch.insertAfter((index) => events.filter(({ messageId }) => reported.get(messageId) === index))
+}
+
+const messageIdOf = (text: string) => (JSON.parse(text) as EventOf<'prompt-accept'>).messageId
+
+/** Returns the events to store. */
+async function setRead(
+  tx: Tx,
+  attempt: Reader,
   ids: ReadonlySet<string>,
   at: Date,
-): Promise<void> {
-  for (const { id, text, from } of await listUnread(tx, attempt.runId, attempt.sessionId)) {
-    if (!ids.has(id)) continue
+): Promise<EventOf<'message'>[]> {
+  const read = (await listUnread(tx, attempt.runId, attempt.sessionId)).filter(({ id }) => ids.has(id))
+  for (const { id } of read)
     await tx
       .updateTable('run_messages')
       .set({ state: 'read', read_at: at.getTime(), read_by: attempt.sessionId })
       .where('id', '=', id)
       .execute()
-    const event = { type: 'message', messageId: id, text, ...(from === null ? {} : { from }) } as const
-    await appendEvents(tx, attempt.runId, attempt.id, [event], at)
-  }
+  return read.map(({ id, text, from }) => ({
+    type: 'message',
+    messageId: id,
+    text,
+    ...(from === null ? {} : { from }),
+  }))
 }
 
 /** Settled runs that still have open messages. */

@@ -46,4 +46,9 @@ export interface Kept {
   transcriptBytes: number | null
   /** It was started ahead of its first turn. */
   preStarted: boolean
+  /**
+   * How it is being ended; absent while it waits. It is stored before the process is told, so that no later daemon gives
+   * a turn to a process that is about to leave.
+   */
+  leaving?: 'politely' | 'abruptly'
 }

@@ -39,4 +39,6 @@ export interface CycleRecord {
   startedAt: Date | null
   endedAt: Date | null
   deadlineAt: Date | null
+  /** The cycle whose agent has read the events of this one, which is skipped therefore. */
+  takenBy: CycleId | null
 }

@@ -71,5 +71,6 @@ export function toCycle(row: Selectable<CyclesTable>): CycleRecord {
     startedAt: date(row.started_at),
     endedAt: date(row.ended_at),
     deadlineAt: date(row.deadline_at),
+    takenBy: row.taken_by,
   }
 }

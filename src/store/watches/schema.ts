@@ -22,7 +22,10 @@ export interface WatchesTable {
   removed_at: number | null
 }
 
-/** queued → open → ended, or skipped from the start. At most one open cycle per watch. */
+/**
+ * queued → open → ended, or skipped: from the start, or when the agent of the open cycle has read all of its events. At
+ * most one open cycle per watch.
+ */
 export interface CyclesTable {
   id: CycleId
   watch_id: WatchId
@@ -44,6 +47,8 @@ export interface CyclesTable {
   started_at: number | null
   ended_at: number | null
   deadline_at: number | null
+  /** The cycle whose agent has read the events of this one. */
+  taken_by: CycleId | null
 }
 
 export interface WatchEventsTable {

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { CycleOutcome, WatchEvent } from '../../contract/cycle.ts'
 import type { Page } from '../../contract/http.ts'
-import type { CycleId, WatchId } from '../../contract/ids.ts'
+import type { AttemptId, CycleId, RunId, SessionId, WatchId } from '../../contract/ids.ts'
 import type { RequestKey } from '../base/request-keys.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Write } from '../base/transaction.ts'
@@ -13,6 +13,7 @@ import * as cycles from './cycles.ts'
 import { type CycleEnd, endCycle } from './end-cycle.ts'
 import type { CycleRecord, WatchRecord } from './records.ts'
 import { openWatch, type Sealer, sealDefinition, sealStored } from './sealed.ts'
+import * as taking from './take-events.ts'
 import * as events from './watch-events.ts'
 import * as watches from './watches.ts'
 
@@ -67,6 +68,15 @@ export interface WatchStore {
     at: Date,
   ) => Promise<{ decision: D; cycle: CycleRecord | null }>
   forgetEvents: (before: Date) => Promise<void>
+  /** The events that wait behind this cycle, oldest first; none if the cycle is not open. */
+  listWaitingEvents: (openId: CycleId) => Promise<taking.WaitingEvent[]>
+  /** Moves events to the open cycle, whose agent has read them. May be repeated. */
+  takeEvents: (
+    openId: CycleId,
+    attempt: { id: AttemptId; runId: RunId; sessionId: SessionId },
+    taken: readonly taking.TakenEvent[],
+    at: Date,
+  ) => Promise<void>
 }
 
 export function createWatchStore(reader: Kysely<Tables>, write: Write, sealer: Sealer): WatchStore {
@@ -104,5 +114,8 @@ export function createWatchStore(reader: Kysely<Tables>, write: Write, sealer: S
     receiveEvents: (watchId, received, decide, at) =>
       write((tx) => events.receiveEvents(tx, watchId, received, decide, at)),
     forgetEvents: (before) => write((tx) => events.forgetEvents(tx, before)),
+    listWaitingEvents: (openId) => taking.listWaitingEvents(reader, openId),
+    takeEvents: (openId, attempt, taken, at) =>
+      write((tx) => taking.takeEvents(tx, openId, attempt, taken, at)),
   }
 }

@@ -78,6 +78,8 @@ async function readFacts(
     .select('due_at')
     .where('watch_id', '=', watchId)
     .where('trigger', '=', 'event')
+    // A skipped one was not started: its events were read by an agent that was at work already.
+    .where('state', '<>', 'skipped')
     .where('due_at', '>', at.getTime() - HOUR_MS)
     .execute()
   return {

@@ -36,6 +36,7 @@ const wanted: WantedProcess = {
 /** One change of each fact, each of which must prevent the reuse. */
 const changes: Record<string, { kept?: Partial<KeptFacts>; wanted?: Partial<WantedProcess> }> = {
   'the process has ended': { kept: { isAlive: false } },
+  'it is being ended': { kept: { leaving: 'politely' } },
   'it was kept long enough': { kept: { untilMs: NOW.getTime() } },
   'a new session is started': {
     wanted: { decision: { kind: 'fresh', reason: 'history-changed', carry: 'transcript' } },

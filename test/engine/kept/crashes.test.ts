@@ -60,7 +60,7 @@ test('at every write', async () => {
   await live(chat)
   const writes = stage.life.writes.slice(before)
   expect(writes).toEqual(
-    expect.arrayContaining(['startAttempt', 'endAttempt', 'startKept', 'markKept', 'endKept']),
+    expect.arrayContaining(['startAttempt', 'endAttempt', 'startKept', 'markKept', 'leaveKept', 'endKept']),
   )
   await stage.close()
   for (const when of ['before', 'after'] as const) {
@@ -100,6 +100,38 @@ test('a process that died with the engine is forgotten', async () => {
   await stage.until(() => stage.engine.listKept().length === 0)
   expect(await MemoryChat.of(stage, chat.id).say('two')).toMatchObject({ outcome: 'completed' })
   expect(stage.processes.starts().map(({ resume }) => resume)).toEqual([false, true])
+})
+
+test('a process that was told to leave gets no turn, also if it takes its time', async () => {
+  const chat = await begin()
+  stage.processes.scripts.unshift(async (agent) => {
+    await agent.begin()
+    agent.finish('first')
+    await agent.next()
+    stage.life.end()
+    await agent.next()
+    return 0
+  })
+  await chat.say('one')
+  const [kept] = stage.engine.listKept()
+  void stage.engine.exportSession(kept?.sessionId ?? '', {} as never).catch(() => {})
+  await stage.life.over
+  await stage.reopen()
+  const run = await MemoryChat.of(stage, chat.id).say('two')
+  expect(run).toMatchObject({ outcome: 'completed', attemptCount: 1, resumed: true })
+  expect(stage.processes.starts()).toHaveLength(2)
+})
+
+test('a process is not told to leave before that is stored', async () => {
+  const chat = await begin()
+  await chat.say('one')
+  const [kept] = stage.engine.listKept()
+  stage.life.endAt('before', 'leaveKept')
+  void stage.engine.exportSession(kept?.sessionId ?? '', {} as never).catch(() => {})
+  await stage.life.over
+  await stage.reopen()
+  expect(await MemoryChat.of(stage, chat.id).say('two')).toMatchObject({ attemptCount: 1 })
+  expect(stage.processes.starts()).toHaveLength(1)
 })
 
 test('a process that was kept with other settings is ended when its turn comes', async () => {

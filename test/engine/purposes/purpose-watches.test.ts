@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Signal } from '../../../src/contract/escalation.ts'
 import { CycleId } from '../../../src/contract/ids.ts'
 import type { CreateWatch } from '../../../src/contract/watch.ts'
-import { HeldAgent } from '../../support/memory/held.ts'
 import { answers, type Script } from '../../support/memory/script.ts'
 import { Stage } from '../../support/memory/stage.ts'
 
@@ -98,8 +97,13 @@ describe('events', () => {
 
   test('that are equal make one cycle, a burst of them too; the agent gets them as data', async () => {
     await add()
-    const agent = new HeldAgent('x', 'no report')
-    stage.play(agent.script, healthy, healthy)
+    // It works until it was told two more events.
+    stage.play(async (agent) => {
+      await agent.begin()
+      for (let told = 0; told < 2; told++) await agent.takePrompt()
+      agent.finish('no report')
+      return agent.leave()
+    }, healthy)
     const said = await Promise.all(Array.from({ length: 100 }, () => send('f1')))
     expect(said.filter((result) => result === 'started')).toHaveLength(1)
     expect(said.filter((result) => result === 'known')).toHaveLength(99)
@@ -109,22 +113,22 @@ describe('events', () => {
     expect(text.match(/<event>/g)).toHaveLength(1)
     expect(text.match(/<\/event>/g)).toHaveLength(1)
     expect(text).toContain('\\u003c/event>')
-    // Another cycle waits for its end, and receives further events.
+    // Other events wait for its end in another cycle, which is skipped once the agent has read them.
     expect(await send('f2')).toBe('queued')
-    expect(await send('f3')).toBe('merged')
-    agent.release()
+    expect(['queued', 'merged']).toContain(await send('f3'))
     const cycles = async () => (await stage.engine.listCycles('web', { limit: 10 })).items.toReversed()
-    await stage.until(async () => (await cycles()).every(({ state }) => state === 'ended'))
-    expect((await cycles()).map((one) => [one.trigger, one.outcome, one.eventCount])).toEqual([
-      ['event', 'completed', 1],
-      ['event', 'completed', 2],
-    ])
+    const isOver = async () => (await cycles()).every(({ state }) => ['ended', 'skipped'].includes(state))
+    await stage.until(isOver)
+    const [first, ...others] = await cycles()
+    expect(first).toMatchObject({ trigger: 'event', outcome: 'completed', eventCount: 3 })
+    for (const other of others)
+      expect(other).toMatchObject({ state: 'skipped', takenBy: first?.id, eventCount: 0 })
     // Once resolved, the event may come back.
     expect(await send('f1')).toBe('known')
     expect(await send('f1', 'resolved')).toBe('resolved')
     expect(await send('f1')).toBe('started')
-    await stage.until(async () => (await cycles()).every(({ state }) => state === 'ended'))
-    expect(await cycles()).toHaveLength(3)
+    await stage.until(isOver)
+    expect(stage.processes.starts()).toHaveLength(2)
   })
 })
 

@@ -44,6 +44,7 @@ import { trust } from './0066-trust.ts'
 import { sealedSecrets } from './0070-sealed-secrets.ts'
 import { keptProcesses } from './0072-kept-processes.ts'
 import { runMessages } from './0073-run-messages.ts'
+import { eventsTaken } from './0074-events-taken.ts'
 
 export interface Migration {
   number: number
@@ -92,6 +93,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sealedSecrets,
   keptProcesses,
   runMessages,
+  eventsTaken,
 ]
 
 interface MigrationsTable {
