@@ -8,7 +8,11 @@ import { ALLOWED, findNames } from './agent-names.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const CHECKED = ['src/core', 'src/engine']
-const EXEMPT = ['src/core/rules/defaults.ts', 'src/core/shell/tool-names.ts']
+const EXEMPT = [
+  'src/core/rules/defaults.ts',
+  'src/core/rules/default-paths.ts',
+  'src/core/shell/tool-names.ts',
+]
 
 const files = CHECKED.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

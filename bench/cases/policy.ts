@@ -1,12 +1,8 @@
 /** The time of the policy check before a command may run ÷ the time of parsing the command. */
 import { readFileSync } from 'node:fs'
 import { forEachChild, parse, type SyntaxNode } from 'unbash'
-import {
-  DEFAULT_BROKER_PROGRAMS,
-  DEFAULT_NEVER,
-  DEFAULT_PROTECTED_PATHS,
-  DEFAULT_TIERS,
-} from '../../src/core/rules/defaults.ts'
+import { DEFAULT_PROTECTED_PATHS } from '../../src/core/rules/default-paths.ts'
+import { DEFAULT_BROKER_PROGRAMS, DEFAULT_NEVER, DEFAULT_TIERS } from '../../src/core/rules/defaults.ts'
 import { checkText } from '../../src/core/shell/check-text.ts'
 import { compileToolRules } from '../../src/core/shell/tool-rules.ts'
 import { gatherFacts } from '../../src/engine/enforce/call-facts.ts'

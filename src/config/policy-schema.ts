@@ -1,7 +1,8 @@
 /** Settings of escalation tiers, and of what they may run. */
 import { z } from 'zod'
 import { compileServicePattern } from '../core/rules/cooldown.ts'
-import { DEFAULT_BROKER_PROGRAMS, DEFAULT_NEVER, DEFAULT_PROTECTED_PATHS } from '../core/rules/defaults.ts'
+import { DEFAULT_PROTECTED_PATHS } from '../core/rules/default-paths.ts'
+import { DEFAULT_BROKER_PROGRAMS, DEFAULT_NEVER } from '../core/rules/defaults.ts'
 import { compilePattern } from '../core/rules/pattern.ts'
 import { unknownTool } from './known-tools.ts'
 import { duration, setting, text, wholeNumber } from './setting.ts'

@@ -1,6 +1,6 @@
 /** The files of Reprise itself, and what an agent at a tier may do with them. */
 import { join } from 'node:path'
-import { ALWAYS_PROTECTED } from '../core/rules/defaults.ts'
+import { ALWAYS_PROTECTED } from '../core/rules/default-paths.ts'
 
 /** No agent at a tier may change these. The home is given under each of its names. */
 export function protectedPathsOf(homes: readonly string[]): string[] {

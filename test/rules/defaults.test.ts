@@ -2,12 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { describeCooldowns } from '../../src/core/rules/cooldown-state.ts'
 import {
   ALWAYS_PROTECTED,
-  DEFAULT_BROKER_PROGRAMS,
   DEFAULT_HIDDEN_PATHS,
   DEFAULT_PROTECTED_PATHS,
-  DEFAULT_TIERS,
-  KNOWN_TOOLS,
-} from '../../src/core/rules/defaults.ts'
+} from '../../src/core/rules/default-paths.ts'
+import { DEFAULT_BROKER_PROGRAMS, DEFAULT_TIERS, KNOWN_TOOLS } from '../../src/core/rules/defaults.ts'
 import { HOME, rulesOf } from './world.ts'
 
 describe('the defaults', () => {

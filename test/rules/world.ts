@@ -1,11 +1,7 @@
 /** A machine to ask the judge on: the agent works in /work/project, its home is /home/dev. */
 import type { CallDecision, CallFacts } from '../../src/core/rules/call.ts'
-import {
-  DEFAULT_COOLDOWNS,
-  DEFAULT_HIDDEN_PATHS,
-  DEFAULT_NEVER,
-  DEFAULT_TIERS,
-} from '../../src/core/rules/defaults.ts'
+import { DEFAULT_HIDDEN_PATHS } from '../../src/core/rules/default-paths.ts'
+import { DEFAULT_COOLDOWNS, DEFAULT_NEVER, DEFAULT_TIERS } from '../../src/core/rules/defaults.ts'
 import { judgeCall } from '../../src/core/rules/judge.ts'
 import { type CompiledRules, compileRules } from '../../src/core/rules/rules.ts'
 

@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { describeClaudeTool } from '../../src/agents/claude/describe-tool.ts'
 import type { MaybeDescribed } from '../../src/contract/tool.ts'
+import { ALWAYS_PROTECTED, DEFAULT_PROTECTED_PATHS } from '../../src/core/rules/default-paths.ts'
 import {
-  ALWAYS_PROTECTED,
   DEFAULT_BROKER_PROGRAMS,
   DEFAULT_COOLDOWNS,
   DEFAULT_NEVER,
-  DEFAULT_PROTECTED_PATHS,
   DEFAULT_TIERS,
 } from '../../src/core/rules/defaults.ts'
 import { checkTool } from '../../src/core/shell/check-tool.ts'

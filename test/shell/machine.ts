@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { CallFacts } from '../../src/core/rules/call.ts'
 import {
   ALWAYS_PROTECTED,
+  DEFAULT_HIDDEN_PATHS,
+  DEFAULT_PROTECTED_PATHS,
+} from '../../src/core/rules/default-paths.ts'
+import {
   DEFAULT_BROKER_PROGRAMS,
   DEFAULT_COOLDOWNS,
-  DEFAULT_HIDDEN_PATHS,
   DEFAULT_NEVER,
-  DEFAULT_PROTECTED_PATHS,
   DEFAULT_TIERS,
 } from '../../src/core/rules/defaults.ts'
 import { checkText, type TextDecision } from '../../src/core/shell/check-text.ts'

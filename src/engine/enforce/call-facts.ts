@@ -1,7 +1,7 @@
 /** What the rules must know about the files of this machine. */
 import { existsSync } from 'node:fs'
 import type { CallFacts } from '../../core/rules/call.ts'
-import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/defaults.ts'
+import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/default-paths.ts'
 import { innerLooks } from '../../core/shell/inner-looks.ts'
 import { isBelow } from '../../core/shell/paths.ts'
 import { compileProtectedPaths, type ProtectedPaths, protectedBy } from '../../core/shell/protected-paths.ts'

@@ -6,7 +6,7 @@
 import type { Env, Plan, Runtime } from '../../agents/adapter.ts'
 import type { ConfiguredAgent } from '../../agents/registry.ts'
 import type { SandboxName } from '../../contract/sandbox.ts'
-import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/defaults.ts'
+import { DEFAULT_HIDDEN_PATHS } from '../../core/rules/default-paths.ts'
 import type { Enforcement as EnforcedBy } from '../../core/shell/tool-rules.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { SandboxCommand } from '../../process/sandbox/sandbox.ts'

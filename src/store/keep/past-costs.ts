@@ -4,7 +4,7 @@ import type { RunId } from '../../contract/ids.ts'
 import type { CostRow } from '../../contract/overview.ts'
 import type { Tables } from '../base/schema.ts'
 import type { Tx } from '../base/transaction.ts'
-import { BUCKET_MS, type CostPeriod, costKey, sumCosts } from '../runs/costs.ts'
+import { BUCKET_MS, type CostPeriod, costKey, sumCosts, toCostRow } from '../runs/costs.ts'
 import type { PastCostsTable } from './schema.ts'
 
 const SUMS = [
@@ -73,24 +73,7 @@ async function listPast(db: Kysely<Tables>, { since, until }: CostPeriod): Promi
     .where('bucket', '>=', Math.floor(since.getTime() / BUCKET_MS))
     .where('bucket', '<', (until?.getTime() ?? Number.MAX_SAFE_INTEGER) / BUCKET_MS)
     .execute()
-  return rows.map((row) => ({
-    at: new Date(Number(row.bucket) * BUCKET_MS).toISOString(),
-    agent: row.agent,
-    model: row.model,
-    tier: row.tier,
-    purpose: row.purpose,
-    runs: Number(row.runs),
-    failed: Number(row.failed),
-    cancelled: Number(row.cancelled),
-    usage: {
-      inputTokens: Number(row.input_tokens),
-      outputTokens: Number(row.output_tokens),
-      cacheReadTokens: Number(row.cache_read_tokens),
-      cacheWriteTokens: Number(row.cache_write_tokens),
-    },
-    costUsd: Number(row.cost_usd),
-    savedUsd: Number(row.saved_usd),
-  }))
+  return rows.map(toCostRow)
 }
 
 const add = (a: CostRow, b: CostRow): CostRow => ({

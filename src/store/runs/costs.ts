@@ -52,35 +52,57 @@ export async function sumCosts(db: Kysely<Tables>, of: Of): Promise<CostRow[]> {
       fn.countAll<number>().as('runs'),
       sql<number>`sum(case when outcome_name in ('completed', 'cancelled') then 0 else 1 end)`.as('failed'),
       sql<number>`sum(case when outcome_name = 'cancelled' then 1 else 0 end)`.as('cancelled'),
-      fn.sum<number>('input_tokens').as('input'),
-      fn.sum<number>('output_tokens').as('output'),
-      fn.sum<number>('cache_read_tokens').as('cacheRead'),
-      fn.sum<number>('cache_write_tokens').as('cacheWrite'),
-      fn.sum<number | null>('cost_usd').as('cost'),
+      fn.sum<number>('input_tokens').as('input_tokens'),
+      fn.sum<number>('output_tokens').as('output_tokens'),
+      fn.sum<number>('cache_read_tokens').as('cache_read_tokens'),
+      fn.sum<number>('cache_write_tokens').as('cache_write_tokens'),
+      fn.sum<number | null>('cost_usd').as('cost_usd'),
     ])
     .where(isOf(of))
     .groupBy(['bucket', 'agent', 'model', 'tier', 'purpose'])
     .orderBy('bucket')
     .execute()
-  return rows.map((row) => ({
-    at: new Date(Number(row.bucket) * BUCKET_MS).toISOString(),
-    agent: row.agent,
-    model: row.model,
-    tier: row.tier,
-    purpose: row.purpose,
-    runs: Number(row.runs),
-    failed: Number(row.failed),
-    cancelled: Number(row.cancelled),
-    usage: {
-      inputTokens: Number(row.input),
-      outputTokens: Number(row.output),
-      cacheReadTokens: Number(row.cacheRead),
-      cacheWriteTokens: Number(row.cacheWrite),
-    },
-    costUsd: Number(row.cost ?? 0),
-    savedUsd: saved.get(costKey(row)) ?? 0,
-  }))
+  return rows.map((row) => toCostRow({ ...row, saved_usd: saved.get(costKey(row)) ?? 0 }))
 }
+
+/** A sum as it is in the database. */
+export interface CostSums {
+  /** The half hour in which the runs ended, counted from 1970. */
+  bucket: number
+  agent: string
+  model: string | null
+  tier: number | null
+  purpose: Purpose
+  runs: number
+  failed: number
+  cancelled: number
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  cost_usd: number
+  saved_usd: number
+}
+
+/** A database may return numbers as texts, and no sum where nothing was added. */
+export const toCostRow = (row: Omit<CostSums, 'cost_usd'> & { cost_usd: number | null }): CostRow => ({
+  at: new Date(Number(row.bucket) * BUCKET_MS).toISOString(),
+  agent: row.agent,
+  model: row.model,
+  tier: row.tier,
+  purpose: row.purpose,
+  runs: Number(row.runs),
+  failed: Number(row.failed),
+  cancelled: Number(row.cancelled),
+  usage: {
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    cacheReadTokens: Number(row.cache_read_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
+  },
+  costUsd: Number(row.cost_usd ?? 0),
+  savedUsd: Number(row.saved_usd),
+})
 
 /** The savings by resuming, counted in the half hour in which the run ended. */
 async function readSaved(db: Kysely<Tables>, of: Of): Promise<Map<string, number>> {
