@@ -34,7 +34,7 @@ export async function findDaemon(home: string): Promise<DaemonLink | null> {
     if (error instanceof UntrustedSocket) throw error
     return null
   })
-  if (health?.pid === pid && socket === undefined) throw olderDaemon(pid, String(health.version))
+  if (health?.pid === pid && socket === undefined) throw olderDaemon(pid)
   if (health?.pid === pid) return { client, url, pid, version: String(health.version) }
   // Refused at once: the process with that pid is not the daemon.
   if (health || !patience.aborted) return null
@@ -85,15 +85,14 @@ export function locateDaemon(home: string): (DaemonFile & { token: string }) | n
 }
 
 /** Asks who listens on the port that an older daemon published. Nothing secret is sent there. */
-async function askPort(url: string, signal: AbortSignal): Promise<{ pid?: unknown; version?: unknown }> {
+async function askPort(url: string, signal: AbortSignal): Promise<{ pid?: unknown }> {
   const response = await fetch(new URL('/api/health', url), { signal })
-  return (await response.json()) as { pid?: unknown; version?: unknown }
+  return (await response.json()) as { pid?: unknown }
 }
 
-const olderDaemon = (pid: number, version: string) =>
+const olderDaemon = (pid: number) =>
   new RepriseError('daemon-unreachable', `the daemon (pid ${pid}) is of an older version and has no socket`, {
-    hint: '`reprise up` takes over from it; running agents continue.',
-    details: { pid, version } satisfies Pick<DaemonLink, 'pid' | 'version'>,
+    hint: `End it with: kill ${pid}; running agents continue, and the next command starts a new daemon.`,
   })
 
 export function isAlive(pid: number): boolean {

@@ -5,7 +5,7 @@
  *
  * Agents are not touched: they run under keepers, and whichever daemon comes next adopts them. A command that dies on the
  * way leaves the old daemon or none, and then any command starts one. SIGTERM is used instead of a request, because every
- * version understands it.
+ * version understands it; the daemon's socket has confirmed the pid.
  */
 import { readFileSync } from 'node:fs'
 import { RepriseError } from '../../contract/errors.ts'
@@ -37,12 +37,12 @@ export async function takeOver(
   home: string,
   { restart, restore }: TakeOverOptions,
 ): Promise<Found> {
-  const running = await findReplaceable(home)
+  const running = await findDaemon(home)
   if (!running) return { replaced: null }
   const { pid, version } = running
   const order = compareVersions(context.version, version)
   const isWanted = restart || restore !== undefined || (order !== null && order > 0)
-  if (!isWanted && 'client' in running) return { left: running }
+  if (!isWanted) return { left: running }
   refuseService(pid)
   await preflight({ home, cwd: context.cwd, env: context.env, restore })
   if (!context.json) notify(context, `Taking over from Reprise ${version} (pid ${pid}) …`)
@@ -51,17 +51,6 @@ export async function takeOver(
   throw new RepriseError('internal', `the daemon (pid ${pid}) was asked to stop, but is still running`, {
     hint: 'End it with: reprise down --force; then: reprise up',
   })
-}
-
-/** Also a daemon of a version that had no socket yet. */
-async function findReplaceable(home: string): Promise<DaemonLink | Replaced | null> {
-  try {
-    return await findDaemon(home)
-  } catch (error) {
-    const details = error instanceof RepriseError ? (error.details as Partial<Replaced> | undefined) : null
-    if (details?.pid === undefined || details.version === undefined) throw error
-    return { pid: details.pid, version: details.version }
-  }
 }
 
 /** A daemon that systemd started is restarted by systemd, so that it stays a service. */
