@@ -22,6 +22,10 @@ const watch = z
       min: '0ms',
       max: '366d',
     }).optional(),
+    everyWhileNotHealthy: duration(
+      'Shorter interval while the last cycle did not complete as healthy or fixed. Needs every or cron.',
+      { min: '10s', max: '366d' },
+    ).optional(),
     workDir: text('Work directory of the agent, relative to the settings file.').prefault('.'),
     prompt: setting(
       z.string().refine((prompt) => prompt.trim() !== ''),

@@ -13,6 +13,7 @@ type Settings = Config['watches'][string]
 /** Settings whose name in the definition differs. */
 const KEYS = {
   every: 'everyMs',
+  everyWhileNotHealthy: 'everyWhileNotHealthyMs',
   jitter: 'jitterMs',
   budgetUsd: 'maxBudgetUsd',
   budgetUsdPerDay: 'maxBudgetUsdPerDay',

@@ -45,6 +45,13 @@ const HookSecret = z
 /** The definition of a watch. Its times are checked further when it is created: see core/schedule. */
 export const WatchDefinition = z.strictObject({
   everyMs: z.number().int().optional(),
+  everyWhileNotHealthyMs: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      'A shorter interval, which applies while the last cycle did not complete with the status `healthy` or `fixed`. Cancelled cycles do not count.',
+    ),
   cron: z.string().min(1).max(200).optional(),
   timeZone: z.string().max(64).optional(),
   jitterMs: z

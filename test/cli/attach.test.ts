@@ -97,6 +97,35 @@ test('shows what was, asks with numbered options, and for a permission; always a
   expect(JSON.stringify(world.simulator.requests().at(-1)?.messages)).toContain('Blue')
 })
 
+test('a window that is resized while a question is open: it is asked in the new width, and can be answered', async () => {
+  const { id } = await createJob(world, { prompt: 'TOUCH', permissions: 'ask' })
+  await jobIs(world, id, ({ pending }) => pending.length > 0)
+  const terminal = attach(id)
+  await terminal.shows('your answer')
+  const before = terminal.screen().length
+  terminal.type('2')
+  await terminal.shows('2')
+  terminal.resize(50)
+  // The line that is being written is drawn again, with what was typed so far.
+  await terminal.shows('your answer')
+  await terminal.shows('2')
+  terminal.type(KEYS.enter)
+  await terminal.shows('command: touch made')
+  await terminal.shows('a = always in this session')
+  terminal.resize(30)
+  await terminal.shows('a = always in this session')
+  terminal.type(`a${KEYS.enter}`)
+  await terminal.shows('Result: done')
+  expect(await terminal.code).toBe(0)
+  expect(JSON.stringify(world.simulator.requests().at(-1)?.messages)).toContain('Blue')
+  const status = terminal
+    .screen()
+    .slice(before)
+    .split(/[\r\n]+/)
+    .filter((line) => / turns? · /.test(line))
+  for (const line of status.slice(0, -1)) expect(line.length).toBeLessThan(50)
+})
+
 test('Ctrl-C leaves and the job works on; Ctrl-X cancels it', async () => {
   const { id } = await createJob(world, { prompt: 'HOLD' })
   await world.simulator.waitForHold('gate')

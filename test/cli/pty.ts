@@ -1,17 +1,26 @@
 /** A command in a real terminal: a pseudo-terminal that `script` (util-linux) makes. What is typed are keys. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 
 export interface Pty {
   type: (keys: string) => void
   /** Resolves when the text comes on the screen after all that was waited for before. */
   shows: (text: string) => Promise<void>
+  /** Changes the width, as a person who resizes the window does: the kernel tells the program (SIGWINCH). */
+  resize: (columns: number) => void
   screen: () => string
   code: Promise<number | null>
   close: () => void
 }
 
 const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
+
+/** The terminal that `script` has made for its child. */
+function terminalOf(script: number): string {
+  const [child] = readFileSync(`/proc/${script}/task/${script}/children`, 'utf8').trim().split(' ')
+  return readlinkSync(`/proc/${child}/fd/0`)
+}
 
 export function openPty(
   args: string[],
@@ -44,6 +53,7 @@ export function openPty(
   })
   return {
     type: (keys) => child.stdin.write(keys),
+    resize: (width) => execFileSync('stty', ['-F', terminalOf(child.pid ?? 0), 'cols', String(width)]),
     screen,
     code,
     shows: (text) =>

@@ -47,6 +47,7 @@ watches:
     cron: 0 7 * * 1-5
     timeZone: Europe/Berlin
     jitter: 5m
+    everyWhileNotHealthy: 10m
     workDir: /srv/web
     prompt: " Look at the web. "
     agent: claude
@@ -75,6 +76,7 @@ watches:
           cron: '0 7 * * 1-5',
           timeZone: 'Europe/Berlin',
           jitterMs: 300_000,
+          everyWhileNotHealthyMs: 600_000,
           workDir: '/srv/web',
           prompt: ' Look at the web. ',
           agent: 'claude',
@@ -148,6 +150,12 @@ describe('refused', () => {
     ],
     ['every: 1h, jitter: 1h', 'watches.web.jitter: is too long; must be less than every'],
     ['cron: "@daily", jitter: 2h', 'watches.web.jitter: is too long; must be at most 1h with cron'],
+    ['everyWhileNotHealthy: 5m', 'watches.web.everyWhileNotHealthy: requires every or cron; remove it'],
+    [
+      'every: 5m, everyWhileNotHealthy: 5m',
+      'watches.web.everyWhileNotHealthy: is too long; must be less than every',
+    ],
+    ['every: 5m, everyWhileNotHealthy: 30', 'watches.web.everyWhileNotHealthy: expected a duration'],
     ['promptFile: y', 'config.yaml:3 watches.web.promptFile: cannot be used together with prompt'],
     [
       'environment: a, environmentFile: b',

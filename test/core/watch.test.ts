@@ -11,6 +11,8 @@ test.each<Partial<WatchDefinition>>([
   { everyMs: 60_000, jitterMs: 1000, maxTier: 3, notify: ['chat', 'phone'] },
   { cron: '@daily', timeZone: 'UTC', memory: 'persistent', renewAfterMs: 60_000, renewAfterCycles: 1 },
   { notify: [] },
+  { everyMs: 60_000, everyWhileNotHealthyMs: 10_000 },
+  { cron: '@daily', timeZone: 'UTC', everyWhileNotHealthyMs: 300_000 },
 ])('nothing is wrong with %j', (given) => expect(check(given)).toEqual([]))
 
 test.each<[Partial<WatchDefinition>, string]>([
@@ -18,6 +20,9 @@ test.each<[Partial<WatchDefinition>, string]>([
   [{ everyMs: 60_000, jitterMs: 60_000 }, 'jitterMs'],
   [{ cron: '0 0 30 2 *' }, 'cron'],
   [{ timeZone: 'UTC' }, 'timeZone'],
+  [{ everyWhileNotHealthyMs: 60_000 }, 'everyWhileNotHealthyMs'],
+  [{ everyMs: 60_000, everyWhileNotHealthyMs: 60_000 }, 'everyWhileNotHealthyMs'],
+  [{ cron: '@daily', everyWhileNotHealthyMs: 9999 }, 'everyWhileNotHealthyMs'],
   [{ maxTier: 4 }, 'maxTier'],
   [{ renewAfterMs: 60_000 }, 'renewAfterMs'],
   [{ memory: 'fresh', renewAfterCycles: 2 }, 'renewAfterCycles'],

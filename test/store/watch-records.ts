@@ -67,6 +67,7 @@ export const cycleEnd = (change: Partial<CycleEnd> = {}): CycleEnd => ({
   summary: 'all is well',
   notices: [],
   keepSession: false,
+  due: null,
   ...change,
 })
 

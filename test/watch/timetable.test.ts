@@ -50,6 +50,38 @@ describe('a watch', () => {
     ])
   })
 
+  it('fires more often while it is not healthy, also after a restart, and then as before', async () => {
+    const stage = await Stage.set()
+    await stage.watch({ everyMs: HOUR, everyWhileNotHealthyMs: 5 * MINUTE })
+    const nextInMs = async () =>
+      Date.parse((await stage.watches.getWatch('services')).nextAt ?? '') - stage.now.getTime()
+    await stage.pass(HOUR)
+    await stage.settle(await stage.openRun(), { status: 'down' })
+    expect(await nextInMs()).toBe(5 * MINUTE)
+    await stage.restart()
+    await stage.pass(5 * MINUTE)
+    const run = await stage.openRun()
+    // The cycle takes longer than the interval.
+    await stage.pass(7 * MINUTE)
+    await stage.settle(run, { status: 'degraded' })
+    expect(await nextInMs()).toBe(3 * MINUTE)
+    await stage.pass(3 * MINUTE)
+    await stage.settle(await stage.openRun(), { status: 'fixed' })
+    expect(await nextInMs()).toBe(HOUR)
+    expect((await stage.cycles()).map(({ trigger }) => trigger)).toEqual(Array(3).fill('schedule'))
+    // It is not healthy once more, and a cycle that a person starts finds it healthy again.
+    await stage.pass(HOUR)
+    await stage.settle(await stage.openRun(), { status: 'down' })
+    await stage.pass(MINUTE)
+    await stage.watches.triggerWatch('services', {})
+    await stage.quiet()
+    await stage.settle(await stage.openRun())
+    expect(await nextInMs()).toBe(HOUR)
+    expect(await stage.watches.getWatch('services')).toMatchObject({
+      schedule: 'every 1 h, every 5 min while not healthy',
+    })
+  })
+
   it('fires late by its jitter, and counts from its scheduled time', async () => {
     const stage = await Stage.set()
     await stage.watch({ everyMs: 10 * MINUTE, jitterMs: 4 * MINUTE })

@@ -15,6 +15,7 @@ export interface Draft {
   workDir: string
   fires: 'every' | 'cron' | ''
   every: string
+  everyWhileNotHealthy: string
   cron: string
   timeZone: string
   jitter: string
@@ -61,6 +62,7 @@ export function draftOf(watch: Watch | null, recentDir: string): Draft {
     workDir: watch?.workDir ?? recentDir,
     fires: watch === null || watch.everyMs !== undefined ? 'every' : watch.cron !== undefined ? 'cron' : '',
     every: watch === null ? '30m' : durationText(watch.everyMs),
+    everyWhileNotHealthy: durationText(watch?.everyWhileNotHealthyMs),
     cron: textOf(watch?.cron),
     timeZone: textOf(watch?.timeZone),
     jitter: durationText(watch?.jitterMs),
@@ -95,6 +97,8 @@ function definitionOf(draft: Draft): WatchDefinition {
     prompt: draft.prompt,
     workDir: draft.workDir.trim(),
     everyMs: draft.fires === 'every' ? duration('Every', draft.every) : undefined,
+    everyWhileNotHealthyMs:
+      draft.fires === '' ? undefined : duration('Every, while not healthy', draft.everyWhileNotHealthy),
     cron: draft.fires === 'cron' ? draft.cron.trim() : undefined,
     timeZone: draft.fires === 'cron' ? text(draft.timeZone) : undefined,
     jitterMs: duration('Jitter', draft.jitter),

@@ -77,6 +77,14 @@ export function WatchForm({
             />
           </>
         )}
+        {draft.fires !== '' && (
+          <Field
+            name="Every, while not healthy"
+            placeholder="5m"
+            note="until a cycle ends as healthy or fixed"
+            {...text('everyWhileNotHealthy')}
+          />
+        )}
         <Choose
           name="Highest tier"
           value={draft.maxTier}

@@ -8,6 +8,7 @@ import { usageError } from '../base/usage-error.ts'
 
 export interface WatchOptions {
   every?: number
+  everyWhileNotHealthy?: number
   cron?: string
   timeZone?: string
   jitter?: number
@@ -41,6 +42,11 @@ export function addWatchOptions(command: Command): Command {
     new Option(flags, description).choices(choices)
   return command
     .option('--every <duration>', 'interval, such as 30m (10s to 366d)', durationBetween('10s', '366d'))
+    .option(
+      '--every-while-not-healthy <duration>',
+      'shorter interval while the last cycle was not healthy, such as 5m',
+      durationBetween('10s', '366d'),
+    )
     .option(
       '--cron <expression>',
       'schedule instead of --every: minute hour day month weekday, or @daily and similar',
@@ -135,6 +141,7 @@ function settingsIn(options: WatchOptions, { environment }: Place): Settings {
   }
   const settings: { [K in keyof Settings]: Settings[K] | undefined } = {
     everyMs: options.every,
+    everyWhileNotHealthyMs: options.everyWhileNotHealthy,
     cron: options.cron,
     timeZone: options.timeZone,
     jitterMs: options.jitter,

@@ -32,8 +32,8 @@ export interface ScheduleProblem {
 export type ParsedSchedule = { ok: true; schedule: Schedule | null } | ({ ok: false } & ScheduleProblem)
 
 const DAY_MS = 86_400_000
-const MIN_EVERY_MS = 10_000
-const LONGEST_MS = 366 * DAY_MS
+export const MIN_EVERY_MS = 10_000
+export const LONGEST_MS = 366 * DAY_MS
 const MAX_CRON_JITTER_MS = 3_600_000
 /** A fixed date in a year without February 29, so that the same expressions are accepted at any time. */
 const REFERENCE = new Date('2025-01-01T00:00:00Z')
@@ -143,11 +143,14 @@ function nominalTimes(schedule: Schedule): (after: Date) => Date {
   }
 }
 
-/** "every 30 min", "0 7 * * 1-5 (Europe/Berlin)". */
-export function describeSchedule(schedule: Schedule): string {
-  return schedule.kind === 'cron'
-    ? `${schedule.cron} (${schedule.timeZone})`
-    : `every ${describeSpan(schedule.everyMs)}`
+/** "every 30 min", "0 7 * * 1-5 (Europe/Berlin)", "every 1 h, every 5 min while not healthy". */
+export function describeSchedule(schedule: Schedule, everyWhileNotHealthyMs?: number): string {
+  const regular =
+    schedule.kind === 'cron'
+      ? `${schedule.cron} (${schedule.timeZone})`
+      : `every ${describeSpan(schedule.everyMs)}`
+  if (everyWhileNotHealthyMs === undefined) return regular
+  return `${regular}, every ${describeSpan(everyWhileNotHealthyMs)} while not healthy`
 }
 
 const UNITS = [

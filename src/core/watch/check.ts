@@ -3,7 +3,7 @@
  * the API use the same check. Each setting by itself was validated before (`WatchDefinition`).
  */
 import type { WatchDefinition } from '../../contract/watch.ts'
-import { parseSchedule } from '../schedule/schedule.ts'
+import { LONGEST_MS, MIN_EVERY_MS, parseSchedule } from '../schedule/schedule.ts'
 
 /** The parts of the configuration that a watch can refer to. */
 export interface WatchSurroundings {
@@ -22,6 +22,7 @@ export interface WatchProblem {
 export function checkWatch(definition: WatchDefinition, around: WatchSurroundings): WatchProblem[] {
   return [
     ...scheduleProblems(definition),
+    ...notHealthyProblems(definition),
     ...tierProblems(definition, around),
     ...memoryProblems(definition),
     ...notifyProblems(definition, around),
@@ -33,6 +34,20 @@ function scheduleProblems(definition: WatchDefinition): WatchProblem[] {
   if (parsed.ok) return []
   const { ok, ...problem } = parsed
   return [problem]
+}
+
+function notHealthyProblems({ everyWhileNotHealthyMs, everyMs, cron }: WatchDefinition): WatchProblem[] {
+  const refuse = (problem: string, hint: string): WatchProblem[] => [
+    { key: 'everyWhileNotHealthyMs', problem, hint },
+  ]
+  if (everyWhileNotHealthyMs === undefined) return []
+  if (everyMs === undefined && cron === undefined)
+    return refuse('requires every or cron', 'remove it, or add one of them')
+  if (everyWhileNotHealthyMs < MIN_EVERY_MS || everyWhileNotHealthyMs > LONGEST_MS)
+    return refuse('is out of range', 'must be between 10s and 366d')
+  if (everyMs !== undefined && everyWhileNotHealthyMs >= everyMs)
+    return refuse('is too long', 'must be less than every')
+  return []
 }
 
 function tierProblems({ maxTier }: WatchDefinition, { highestTier }: WatchSurroundings): WatchProblem[] {

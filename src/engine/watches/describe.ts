@@ -89,7 +89,10 @@ export function describeWatch(
     name: watch.name,
     source: watch.source,
     state: watch.state,
-    schedule: parsed.ok && parsed.schedule ? describeSchedule(parsed.schedule) : null,
+    schedule:
+      parsed.ok && parsed.schedule
+        ? describeSchedule(parsed.schedule, definition.everyWhileNotHealthyMs)
+        : null,
     memory: definition.memory ?? 'fresh',
     overlap: definition.overlap ?? 'skip',
     hasHookSecret: hookSecret !== undefined,

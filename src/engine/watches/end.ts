@@ -6,14 +6,17 @@ import type { CycleOutcome } from '../../contract/cycle.ts'
 import type { Clock } from '../../core/clock.ts'
 import { noticeOfCycle } from '../../core/notify/cycle.ts'
 import type { PlannedNotification, Standing } from '../../core/notify/plan.ts'
+import { decideNextCheck } from '../../core/watch/next-check.ts'
 import type { RunRecord } from '../../store/runs/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { EscalationRecord } from '../../store/tiers/records.ts'
 import { NO_TOTALS } from '../../store/watches/cycle-totals.ts'
+import type { CycleEnd } from '../../store/watches/end-cycle.ts'
 import type { CycleRecord, WatchRecord } from '../../store/watches/records.ts'
 import type { Notifications } from '../base/notifications.ts'
 import type { Persist } from '../base/persist.ts'
 import { describeCycle } from './describe.ts'
+import { scheduleOf } from './schedule-of.ts'
 
 export interface ProgressDeps {
   store: Pick<Store, 'listChain' | 'listEscalations' | 'listPlannedFollowUps'>
@@ -28,6 +31,8 @@ export type EndCycleDeps = ProgressDeps &
   NoticeDeps & {
     store: Pick<Store, 'endCycle'>
     clock: Clock
+    /** In [0, 1). */
+    random: () => number
     notifications: Pick<Notifications, 'wake'>
     persist: Persist
   }
@@ -99,6 +104,7 @@ export async function endCycle(
     endedAt: at,
   }
   const notices = await readCycleNotices(deps, watch, ended, progress)
+  const due = await readNextCheck(deps, watch, ended, at)
   const over = await persist(() =>
     store.endCycle(
       cycle.id,
@@ -109,12 +115,37 @@ export async function endCycle(
         summary: ended.summary,
         notices,
         keepSession: watch.definition.memory === 'persistent',
+        due,
       },
       at,
     ),
   )
   if (over && notices.length > 0) notifications.wake()
   return over
+}
+
+/** When the watch is due next, if the result of the cycle changes that. */
+async function readNextCheck(
+  { store, random }: EndCycleDeps,
+  { definition, state, due }: WatchRecord,
+  ended: CycleRecord,
+  now: Date,
+): Promise<CycleEnd['due']> {
+  const { everyWhileNotHealthyMs, jitterMs = 0 } = definition
+  const schedule = scheduleOf({ definition })
+  if (everyWhileNotHealthyMs === undefined || !schedule || !due || state !== 'active') return null
+  const { items } = await store.listCycles({ watchId: ended.watchId, limit: LOOK_BACK, cursor: ended.id })
+  const next = decideNextCheck({
+    schedule,
+    everyWhileNotHealthyMs,
+    jitterMs,
+    due: due.at,
+    ended,
+    before: items,
+    now,
+    random: random(),
+  })
+  return next && { before: due.at, at: next.dueAt, fireAt: next.fireAt }
 }
 
 function newestReport({ runs, escalations }: CycleProgress) {

@@ -12,6 +12,8 @@ export interface CycleEnd {
   notices: readonly PlannedNotification[]
   /** The watch's persistent memory continues in the cycle's session. */
   keepSession: boolean
+  /** The watch is due then instead of at `before`; null: its time stands. */
+  due: { before: Date; at: Date; fireAt: Date } | null
 }
 
 /**
@@ -73,8 +75,25 @@ export async function endCycle(tx: Tx, id: CycleId, end: CycleEnd, at: Date): Pr
       .executeTakeFirst()
     if (root?.session_id) await rememberSession(tx, row.watch_id, root.session_id, at)
   }
+  if (end.due) await setDue(tx, row.watch_id, end.due)
   await enqueueNotifications(tx, end.notices, at)
   return true
+}
+
+/** Has no effect if the watch has fired or was changed meanwhile. */
+async function setDue(
+  tx: Tx,
+  id: WatchId,
+  { before, at, fireAt }: NonNullable<CycleEnd['due']>,
+): Promise<void> {
+  await tx
+    .updateTable('watches')
+    .set({ due_at: at.getTime(), next_at: fireAt.getTime() })
+    .where('id', '=', id)
+    .where('due_at', '=', before.getTime())
+    .where('state', '=', 'active')
+    .where('removed_at', 'is', null)
+    .execute()
 }
 
 /** Records the session that holds the watch's memory. */
