@@ -85,9 +85,9 @@ export function locateDaemon(home: string): (DaemonFile & { token: string }) | n
 }
 
 /** Asks who listens on the port that an older daemon published. Nothing secret is sent there. */
-async function askPort(url: string, signal: AbortSignal): Promise<{ pid?: unknown }> {
+async function askPort(url: string, signal: AbortSignal): Promise<{ pid?: unknown; version?: unknown }> {
   const response = await fetch(new URL('/api/health', url), { signal })
-  return (await response.json()) as { pid?: unknown }
+  return (await response.json()) as { pid?: unknown; version?: unknown }
 }
 
 const olderDaemon = (pid: number) =>
