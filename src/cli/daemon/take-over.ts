@@ -15,7 +15,7 @@ import { type CliContext, notify } from '../base/context.ts'
 import { type DaemonLink, findDaemon } from './link.ts'
 import { waitUntilGone } from './stop.ts'
 
-const GONE_WITHIN_MS = 20_000
+const GONE_WITHIN_MS = 60_000
 
 export interface Replaced {
   pid: number
