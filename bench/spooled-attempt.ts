@@ -183,6 +183,7 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
         dir,
         keeper: GONE,
         onWaiting: () => {},
+        onTurnEnd: () => {},
       }).run()
       if (end?.kind !== 'exited') throw new Error(`supervision ended with ${JSON.stringify(end)}`)
     },

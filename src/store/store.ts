@@ -147,7 +147,7 @@ export function createStore(
     ...createFollowUpStore(reader, write),
     ...createObstacleStore(reader, write),
     ...createNotificationStore(reader, write),
-    ...createAccessStore(reader, write),
+    ...createAccessStore(reader, group),
     ...createFactStore(reader, group),
     ...createChangeStore(reader, write, changeListeners),
     ...createQueryStore(reader, write),

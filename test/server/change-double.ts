@@ -8,14 +8,18 @@ export interface ChangeDouble extends ReturnType<typeof describeChanges> {
   /** Keeps only the newest. */
   keep: (count: number) => void
   listeners: () => number
+  /** How often the store was read. */
+  readings: () => number
 }
 
 export function createChangeDouble(): ChangeDouble {
   let kept: StoredChange[] = []
   let newest = 0
+  let readings = 0
   const listeners = new Set<() => void>()
   const store: StoredChanges = {
     listChanges: async ({ after, limit }) => {
+      readings += 1
       const oldest = kept[0]?.seq ?? newest + 1
       const tooOld = after < oldest - 1 || after > newest
       const items = tooOld ? [] : kept.filter(({ seq }) => seq > after).slice(0, limit)
@@ -39,5 +43,6 @@ export function createChangeDouble(): ChangeDouble {
       kept = kept.slice(-count)
     },
     listeners: () => listeners.size,
+    readings: () => readings,
   }
 }

@@ -3,13 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { EventBody } from '../../src/contract/events.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { admitted, at, ending, running, T0 } from './records.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'reprise-flush-'))
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'reprise-flush-'))
+})
 afterEach(() => {
   vi.restoreAllMocks()
   rmSync(dir, { recursive: true, force: true })
@@ -51,5 +54,27 @@ test('only what can be read again is not flushed at once', async () => {
   expect(await isFlushed(() => print(text))).toBe(true)
   expect(await isFlushed(() => print(text))).toBe(false)
   expect(await isFlushed(() => store.endAttempt(ending(attempt)))).toBe(true)
+  await store.close()
+})
+
+test('who did what is committed with what is written next, and can be listed at once', async () => {
+  const path = join(dir, 'reprise.db')
+  const store = await openSqliteStore(path, T0, { commitWindowMs: 3_600_000 })
+  const other = new DatabaseSync(path, { readOnly: true })
+  const committed = () => other.prepare('select summary from audit').all().length
+  const by = { tokenId: null, who: 'me', from: null, operation: 'createRun', subject: null }
+  const note = (summary: string) => store.addAudit({ ...by, at: T0, summary })
+  await admitted(store)
+  const noted = note('first')
+  await new Promise(setImmediate)
+  expect(committed()).toBe(0)
+  await admitted(store)
+  await noted
+  expect(committed()).toBe(1)
+  const again = note('second')
+  const listed = await store.listAudit({ limit: 9 })
+  expect(listed.map(({ summary }) => summary)).toEqual(['second', 'first'])
+  await again
+  other.close()
   await store.close()
 })

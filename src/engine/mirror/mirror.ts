@@ -4,7 +4,7 @@
  * session (sub-agents, long tool results). mirrored-file.ts has the form of a mirrored file. All are compressed, and
  * readable by this user only.
  *
- * A session is mirrored while an attempt works in it and when the attempt ends. The transcript comes last, because it
+ * A session is mirrored while an attempt works in it, when a turn ends, and when the attempt ends. The transcript comes last, because it
  * refers to the other files. A crash at any moment loses at most what was added last, and the next time catches up.
  * Nothing here fails a run: an error is logged.
  *
@@ -74,15 +74,24 @@ export class Mirror {
 
   /**
    * Copies what the files of the session have more than their mirror. `agentSessionIds` are those that the agent used in
-   * an attempt; by default the one that is known. Returns whether the mirror has all there is to copy. Never rejects.
+   * an attempt; by default the one that is known. Returns whether the mirror has all there is to copy. Calls for one
+   * session are carried out in their order. Never rejects.
    */
   async catchUp(
     id: SessionId,
     agentSessionIds?: readonly string[],
     options: Pick<SourceOptions, 'trustSize'> = {},
   ): Promise<boolean> {
-    const { store, agents, log, settings } = this.#deps
-    if (settings.keep.transcriptsMs === 0) return true
+    if (this.#deps.settings.keep.transcriptsMs === 0) return true
+    return this.#lock.run(id, () => this.#catchUp(id, agentSessionIds, options))
+  }
+
+  async #catchUp(
+    id: SessionId,
+    agentSessionIds: readonly string[] | undefined,
+    options: Pick<SourceOptions, 'trustSize'>,
+  ): Promise<boolean> {
+    const { store, agents, log } = this.#deps
     try {
       const session = await store.getSession(id)
       // The location of the files is unknown for an agent that is not configured any more.
@@ -95,14 +104,11 @@ export class Mirror {
         const { noLinks = false } = files
         const dir = noLinks ? await realpath(dirname(files.transcript)) : dirname(files.transcript)
         const sourceOf = (path: string) => join(dir, basename(path))
-        await this.#lock.run(id, async () => {
-          if (files.folder)
-            await this.#copyFolder(sourceOf(files.folder), place.files, { ...options, noLinks })
-          await this.#copyFile(sourceOf(files.transcript), place.dir, place.transcript, {
-            ...options,
-            noLinks,
-            followLink: !noLinks,
-          })
+        if (files.folder) await this.#copyFolder(sourceOf(files.folder), place.files, { ...options, noLinks })
+        await this.#copyFile(sourceOf(files.transcript), place.dir, place.transcript, {
+          ...options,
+          noLinks,
+          followLink: !noLinks,
         })
       }
     } catch (error) {

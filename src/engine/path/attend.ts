@@ -14,7 +14,7 @@ export type AttendDeps = SupervisionDeps &
     live: LiveRuns
   }
 
-export type AttendInput = Omit<SupervisionInput, 'onWaiting' | 'mayStay'>
+export type AttendInput = Omit<SupervisionInput, 'onWaiting' | 'onTurnEnd' | 'mayStay'>
 
 /** `goneSince` is set if the process had already ended when the attempt was adopted. */
 export async function attend(
@@ -25,8 +25,10 @@ export async function attend(
   const { live, enforcement } = deps
   const { run, attempt } = input
   const onWaiting = (waiting: boolean) => live.noteWaiting(run.id, waiting)
+  // Copied while the agent shuts down, so that little is left to copy when the attempt is settled.
+  const onTurnEnd = () => void deps.mirrors.catchUp(attempt.sessionId, [attempt.agentSessionId])
   const mayStay = attempt.keepable && input.gate === null && deps.purposes.of(run).keepsWarm
-  const supervision = new Supervision(deps, { ...input, mayStay, onWaiting })
+  const supervision = new Supervision(deps, { ...input, mayStay, onWaiting, onTurnEnd })
   live.add(run.id, supervision)
   try {
     await stopIfUnwanted(deps, input, supervision)

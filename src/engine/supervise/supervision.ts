@@ -75,6 +75,8 @@ export interface SupervisionInput {
   mayStay: boolean
   /** Called when the agent starts or stops waiting for a person. */
   onWaiting: (waiting: boolean) => void
+  /** Called when the agent has reported the end of a turn, before that is stored. */
+  onTurnEnd: () => void
 }
 
 interface SpoolRead {
@@ -282,6 +284,7 @@ export class Supervision {
     await answerReminders(this.#deps, this.#in, batch)
     this.#turn.follow(batch.actedOn)
     await this.#shutDownIfDone()
+    if (batch.actedOn.some(({ type }) => type === 'turn-end')) this.#in.onTurnEnd()
     // The turn has ended, and clients wait for the last events.
     if (this.#hasEnded) this.#deps.store.hurry()
   }

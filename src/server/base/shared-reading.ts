@@ -5,14 +5,19 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-export function shareReading<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
-  const waiting = new Map<Key, Promise<Value>>()
-  return (key) => {
+/** Questions with the same key have the same answer. */
+export function shareReading<Question, Value>(
+  read: (question: Question) => Promise<Value>,
+  keyOf: (question: Question) => unknown = (question) => question,
+): (question: Question) => Promise<Value> {
+  const waiting = new Map<unknown, Promise<Value>>()
+  return (question) => {
+    const key = keyOf(question)
     const known = waiting.get(key)
     if (known) return known
     const reading = nextTurn().then(() => {
       waiting.delete(key)
-      return read(key)
+      return read(question)
     })
     waiting.set(key, reading)
     return reading

@@ -60,7 +60,7 @@ export interface StreamContext extends FollowContext {
 }
 
 export function streamChunks(
-  produce: (context: StreamContext) => AsyncGenerator<string, void>,
+  produce: (context: StreamContext) => AsyncGenerator<string | Uint8Array, void>,
   encoding: Encoding,
   { heartbeatMs, signal, open }: StreamOptions,
   c: Context,
@@ -76,7 +76,7 @@ export function streamChunks(
         try {
           await nextTurn()
           const { done, value } = await chunks.next()
-          if (!done) return controller.enqueue(encoder.encode(value))
+          if (!done) return controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
           place?.leave()
           controller.close()
         } catch (error) {

@@ -2,7 +2,7 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { TokenId } from '../../contract/ids.ts'
 import type { Tables } from '../base/schema.ts'
-import type { Write } from '../base/transaction.ts'
+import type { GroupWriter } from '../base/writer.ts'
 import type { AuditRecord, TokenRecord } from './records.ts'
 import type { AuditTable, TokensTable } from './schema.ts'
 
@@ -16,8 +16,9 @@ export interface AccessStore {
   removeToken: (id: TokenId) => Promise<boolean>
   removeExpiredTokens: (now: Date) => Promise<void>
   noteTokenUse: (id: TokenId, at: Date, from: string | null) => Promise<void>
+  /** Stored together with what is written next, or within the window of the group commit, without a flush of its own. */
   addAudit: (entry: Omit<AuditRecord, 'id'>) => Promise<void>
-  /** Newest first. */
+  /** Newest first, with all that were added before the call. */
   listAudit: (query: {
     limit: number
     before?: number | undefined
@@ -25,7 +26,9 @@ export interface AccessStore {
   }) => Promise<AuditRecord[]>
 }
 
-export function createAccessStore(reader: Kysely<Tables>, write: Write): AccessStore {
+export function createAccessStore(reader: Kysely<Tables>, group: GroupWriter): AccessStore {
+  const { write } = group
+  let newestAudit: Promise<unknown> = Promise.resolve()
   return {
     listTokens: async () =>
       (await reader.selectFrom('tokens').selectAll().orderBy('id').execute()).map(toToken),
@@ -62,8 +65,8 @@ export function createAccessStore(reader: Kysely<Tables>, write: Write): AccessS
           .where('id', '=', id)
           .execute()
       }),
-    addAudit: ({ at, tokenId, who, from, operation, subject, summary }) =>
-      write(async (tx) => {
+    addAudit: ({ at, tokenId, who, from, operation, subject, summary }) => {
+      const added = group.enqueue(async (tx) => {
         const row: Omit<AuditTable, 'id'> = {
           at: at.getTime(),
           token_id: tokenId,
@@ -77,8 +80,13 @@ export function createAccessStore(reader: Kysely<Tables>, write: Write): AccessS
           .insertInto('audit')
           .values(row as Insertable<AuditTable>)
           .execute()
-      }),
+      })
+      newestAudit = added.catch(() => {})
+      return added
+    },
     listAudit: async ({ limit, before, subject }) => {
+      group.hurry()
+      await newestAudit
       let select = reader.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(limit)
       if (before !== undefined) select = select.where('id', '<', before)
       if (subject !== undefined) select = select.where('subject', '=', subject)

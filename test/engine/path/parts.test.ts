@@ -43,6 +43,29 @@ describe('driving a run', () => {
     expect(await stage.engine.getRun(run.id)).toMatchObject({ outcome: 'completed', resultText: 'done' })
   })
 
+  test('copies the session when its turn ends, while its agent still runs, and once more at the end', async () => {
+    const copied = Promise.withResolvers<void>()
+    const order: string[] = []
+    stage.play(async (agent) => {
+      await agent.begin()
+      agent.finish('done')
+      // An agent whose session is copied only after its end would wait here for ever.
+      await copied.promise
+      order.push('agent ends')
+      return agent.leave()
+    })
+    const run = await admit()
+    const path = buildPath(stage)
+    const catchUp = async () => {
+      order.push('copy')
+      copied.resolve()
+      return true
+    }
+    await driveRun({ ...path, mirrors: { ...path.mirrors, catchUp } }, run)
+    expect(order).toEqual(['copy', 'agent ends', 'copy'])
+    expect(await stage.engine.getRun(run.id)).toMatchObject({ outcome: 'completed', resultText: 'done' })
+  })
+
   test('leaves a run that must be tried again in the queue', async () => {
     stage.play(dies(1), answers('done'))
     const run = await admit()
