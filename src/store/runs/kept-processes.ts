@@ -1,10 +1,12 @@
 /**
  * Kept processes: an attempt that ends leaves its process to wait for the next turn (`keepProcess`), or a process is
  * started ahead of a turn (`startKept`, `markKept`). From there it is taken by an attempt (`takeKept`), or is told to
- * leave (`leaveKept`) and ends (`endKept`). It holds the lease of its session all the time, without a run, so that nothing else can use the session.
+ * leave (`leaveKept`) and ends (`endKept`). It holds the lease of its session all the time, without a run, so that
+ * nothing else can use the session.
  *
- * Every transition is guarded by the state and by the fence, which `takeKept` and `takeOverKept` raise: a turn and an end
- * that happen at the same time cannot both succeed, and a daemon that lost the process cannot change it any more.
+ * Every transition is guarded by the state and by the fence, which `takeKept` and `takeOverKept` raise, and a process that
+ * leaves cannot be taken: a turn and an end that happen at the same time cannot both succeed, and a daemon that lost the
+ * process cannot change it any more.
  */
 import { type Kysely, sql } from 'kysely'
 import type { AttemptId, ConversationId, MachineId, RunId, SessionId } from '../../contract/ids.ts'
