@@ -1,10 +1,12 @@
 /**
  * `npm run soak -- --minutes 5 --seed 7`: runs and jobs on the real CLI while agents and daemon are killed at random;
  * then all invariants are checked. `--jobs 200` continues until that many jobs were admitted, with almost nothing else
- * beside them. `--mixed` adds turns, follow-ups and a faulty model to the work, and stopped processes, damaged session
- * files, full disks, exhausted descriptors and clock jumps to the kills; `--disruptions 1000` continues until that many
- * were counted. It works in rounds of at most a minute, each in its own world, so that a long soak neither grows nor
- * hides an early violation behind hours of later work.
+ * beside them. `--mixed` adds turns in kept processes, messages, follow-ups and chains to the work, and a faulty model,
+ * stopped processes, damaged session files, full disks, exhausted descriptors and clock jumps to the kills;
+ * `--disruptions 1000` continues until that many were counted. `--kinds descriptors,daemon` draws from these kinds only.
+ * It works in rounds of about a minute, each in its own world, so that a long soak neither grows nor hides an early
+ * violation behind hours of later work. A round with violations does not end the soak. SIGINT and SIGTERM do, with a
+ * report about the rounds that were finished.
  *
  * The seed determines what is drawn (which runs, which kills, how long the pauses are), not the speed of the machine: a
  * seed makes a violation likely to happen again, not certain. The files of a round with violations are kept for
@@ -15,11 +17,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { World } from '../test/support/world.ts'
-import { checkRound, type RoundReport } from './soak/check.ts'
-import { type Faults, unmountHome } from './soak/faults.ts'
-import type { Kills, Target } from './soak/killer.ts'
+import { checkRound } from './soak/check.ts'
+import { unmountHome } from './soak/faults.ts'
+import { isKind, KILLS, KINDS, type Kind } from './soak/kinds.ts'
 import { createRandom } from './soak/random.ts'
-import { playRound, type RoundInput } from './soak/round.ts'
+import { countAll, countDisruptions, type SoakReport, type SoakRound, summarize } from './soak/report.ts'
+import { Interrupted, playRound, type RoundInput } from './soak/round.ts'
 
 export interface SoakInput {
   /** The duration, or instead the number of jobs. */
@@ -29,85 +32,72 @@ export interface SoakInput {
   disruptions?: number
   mixed?: boolean
   seed: number
-  /** Targets that are not killed individually, to find further violations behind a known one. */
-  spare?: readonly Target[]
+  /** The disruptions to draw from; default: kills, and all others in a mixed soak. */
+  kinds?: readonly Kind[]
+  /** Ends the soak with a report about the rounds that were finished. */
+  signal?: AbortSignal
   log?: (line: string) => void
-}
-
-export interface SoakReport {
-  seed: number
-  rounds: (Omit<RoundReport, 'violations'> & { kills: Kills; faults: Faults })[]
 }
 
 const ROUND_SECONDS = 60
 
-/** Rejects after the first round that has violations, and lists them all. */
 export async function soak({
   seconds,
   jobs,
   disruptions,
   mixed = false,
   seed,
-  spare = [],
+  kinds = mixed ? KINDS : KILLS,
+  signal = new AbortController().signal,
   log = () => {},
 }: SoakInput): Promise<SoakReport> {
-  const report: SoakReport = { seed, rounds: [] }
+  const startedAt = performance.now()
+  const report: SoakReport = {
+    seed,
+    mixed,
+    kinds,
+    rounds: [],
+    violations: [],
+    minutes: 0,
+    interrupted: false,
+  }
   const random = createRandom(seed)
   const length = planRounds(seconds ?? ROUND_SECONDS, jobs ?? disruptions)
   let left = jobs ?? Number.POSITIVE_INFINITY
   let pending = disruptions ?? Number.POSITIVE_INFINITY
   for (let number = 1; number <= length.rounds && left > 0 && pending > 0; number++) {
-    const name = `seed ${seed}, round ${number}${jobs === undefined ? ` of ${length.rounds}` : ''}`
+    const name = `seed ${seed}, round ${number}${Number.isFinite(length.rounds) ? ` of ${length.rounds}` : ''}`
     log(name)
-    const { kills, faults, violations, ...rest } = await oneRound(
-      {
-        seconds: length.seconds,
-        mixed,
-        jobShare: jobs === undefined ? 0.5 : 0.9,
-        maxJobs: left,
-        random: random.fork(),
-        spare,
-        log,
-      },
-      name,
+    const input = {
+      seconds: length.seconds,
+      mixed,
+      kinds: new Set(kinds),
+      jobShare: jobs !== undefined ? 0.9 : mixed ? 0.35 : 0.5,
+      maxJobs: left,
+      random: random.fork(),
+      signal,
+      log,
+    }
+    const { round, violations } = await oneRound(input, name)
+    report.minutes = (performance.now() - startedAt) / 60_000
+    if (signal.aborted) {
+      report.interrupted = true
+      break
+    }
+    for (const violation of violations) log(`- ${violation}`)
+    report.violations.push(...violations.map((violation) => `${name}: ${violation}`))
+    if (round) {
+      left -= round.jobs
+      pending -= countDisruptions(round)
+      report.rounds.push(round)
+      log(JSON.stringify(round))
+    }
+    const goal = disruptions === undefined ? '' : ` of ${disruptions}`
+    log(
+      `${countAll(report)}${goal} disruptions after ${report.minutes.toFixed(1)} minutes, ${report.violations.length} violations`,
     )
-    left -= rest.jobs
-    const round = { ...rest, kills, faults }
-    report.rounds.push(round)
-    pending -= countDisruptions(round)
-    log(JSON.stringify(round))
-    log(`${countAll(report)} disruptions so far`)
-    if (violations.length > 0) throw new Error(`${name}:\n${violations.map((v) => `- ${v}`).join('\n')}`)
   }
   return report
-}
-
-const sum = (counts: object): number =>
-  Object.values(counts).reduce((total: number, count) => total + Number(count), 0)
-
-const countDisruptions = ({ kills, faults, modelFaults }: SoakReport['rounds'][number]) =>
-  sum(kills) + sum(faults) + modelFaults
-
-const countAll = ({ rounds }: SoakReport) =>
-  rounds.reduce((total, round) => total + countDisruptions(round), 0)
-
-/** One line for bench/RESULTS.md. */
-export function summarize(report: SoakReport): string {
-  const add = (read: (round: SoakReport['rounds'][number]) => Record<string, number>) => {
-    const totals: Record<string, number> = {}
-    for (const round of report.rounds)
-      for (const [name, count] of Object.entries(read(round))) totals[name] = (totals[name] ?? 0) + count
-    return Object.entries(totals)
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', ')
-  }
-  const total = (read: (round: SoakReport['rounds'][number]) => number) =>
-    report.rounds.reduce((all, round) => all + read(round), 0)
-  return (
-    `${countAll(report)} disruptions (kills: ${add(({ kills }) => ({ ...kills }))}; faults: ${add(({ faults }) => faults)}; model ${total(({ modelFaults }) => modelFaults)}), ` +
-    `${total(({ runs }) => runs)} runs, ${total(({ jobs }) => jobs)} jobs, ${total(({ attempts }) => attempts)} attempts, ` +
-    `${total(({ modelRequests }) => modelRequests)} requests; outcomes: ${add(({ outcomes }) => outcomes)}; 0 lost, 0 doubled, 0 orphaned (seed ${report.seed})`
-  )
 }
 
 function planRounds(seconds: number, endless: number | undefined): { rounds: number; seconds: number } {
@@ -116,23 +106,25 @@ function planRounds(seconds: number, endless: number | undefined): { rounds: num
   return { rounds, seconds: seconds / rounds }
 }
 
+/** The round is null if it could not be played to its end. */
 async function oneRound(
   input: RoundInput,
   name: string,
-): Promise<RoundReport & { kills: Kills; faults: Faults }> {
+): Promise<{ round: SoakRound | null; violations: string[] }> {
   let world: World | undefined
   try {
-    const round = await playRound(input)
-    world = round.world
-    const report = await checkRound(round)
-    if (report.violations.length > 0) {
-      report.violations.push(`(the files of this round are in ${keep(round.world, name, report.violations)})`)
-    }
-    return { ...report, kills: round.kills, faults: round.faults }
+    const played = await playRound(input)
+    world = played.world
+    const { violations, ...checked } = await checkRound(played)
+    if (violations.length > 0)
+      violations.push(`(the files of this round are in ${keep(played.world, name, violations)})`)
+    return { round: { ...checked, kills: played.kills, faults: played.faults }, violations }
   } catch (error) {
     world ??= (error as { world?: World }).world
-    if (world) (error as Error).message += ` (the files of this round are in ${keep(world, name, [])})`
-    throw error
+    if (error instanceof Interrupted) return { round: null, violations: [] }
+    const { message } = error as Error
+    const kept = world ? ` (the files of this round are in ${keep(world, name, [message])})` : ''
+    return { round: null, violations: [`${message}${kept}`] }
   } finally {
     if (world && input.mixed) await leaveDisk(world)
     // Its complaint, processes left running, is among the violations already.
@@ -171,6 +163,15 @@ function keep(world: World, name: string, violations: readonly string[]): string
   return dir
 }
 
+function readKinds(list: string | undefined): Kind[] | undefined {
+  const names = list?.split(',')
+  if (names && !names.every(isKind)) throw new Error(`--kinds: expected some of ${KINDS.join(',')}`)
+  return names as Kind[] | undefined
+}
+
+const USAGE =
+  'usage: npm run soak -- [--mixed] [--minutes N | --seconds N | --jobs N | --disruptions N] [--seed WHOLE-NUMBER] [--kinds KIND,…]\n'
+
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
@@ -180,7 +181,7 @@ if (import.meta.main) {
       disruptions: { type: 'string' },
       mixed: { type: 'boolean' },
       seed: { type: 'string' },
-      spare: { type: 'string', multiple: true },
+      kinds: { type: 'string' },
     },
   })
   const seconds = values.seconds ? Number(values.seconds) : Number(values.minutes ?? 2) * 60
@@ -188,20 +189,22 @@ if (import.meta.main) {
   const jobs = values.jobs === undefined ? undefined : Number(values.jobs)
   const disruptions = values.disruptions === undefined ? undefined : Number(values.disruptions)
   if (!(seconds > 0) || !((jobs ?? 1) > 0) || !((disruptions ?? 1) > 0) || !Number.isSafeInteger(seed)) {
-    process.stderr.write(
-      'usage: npm run soak -- [--mixed] [--minutes N | --seconds N | --jobs N | --disruptions N] [--seed WHOLE-NUMBER] [--spare agent|keeper|feeder|group]...\n',
-    )
+    process.stderr.write(USAGE)
     process.exit(2)
   }
-  try {
-    const spare = (values.spare ?? []) as Target[]
-    const length = jobs !== undefined ? { jobs } : disruptions !== undefined ? { disruptions } : { seconds }
-    const log = (line: string) => process.stdout.write(`${line}\n`)
-    const report = await soak({ ...length, mixed: values.mixed ?? false, seed, spare, log })
-    log(summarize(report))
-    log('no violation')
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`)
-    process.exitCode = 1
-  }
+  const interruption = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort())
+  const kinds = readKinds(values.kinds)
+  const log = (line: string) => process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
+  const report = await soak({
+    ...(jobs !== undefined ? { jobs } : disruptions !== undefined ? { disruptions } : { seconds }),
+    mixed: values.mixed ?? false,
+    seed,
+    ...(kinds ? { kinds } : {}),
+    signal: interruption.signal,
+    log,
+  })
+  process.stdout.write(`\n${summarize(report)}\n`)
+  // The actors of a round that was interrupted may still wait for something.
+  process.exit(report.violations.length > 0 ? 1 : report.interrupted ? 130 : 0)
 }

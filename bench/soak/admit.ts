@@ -6,41 +6,45 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CreateJob } from '../../src/contract/create-job.ts'
 import type { CreateRun } from '../../src/contract/create-run.ts'
 import type { FollowUp } from '../../src/contract/follow-up.ts'
-import { until, type World } from '../../test/support/world.ts'
+import type { Page } from '../../src/contract/http.ts'
+import type { Run } from '../../src/contract/run.ts'
+import type { RunMessage } from '../../src/contract/run-message.ts'
+import { until } from '../../test/support/world.ts'
 import type { Admitted, AdmittedJob, Round } from './admitted.ts'
-import { quietly, Refused } from './quietly.ts'
+import { type Asker, ask, Refused, read } from './ask.ts'
 import type { Random } from './random.ts'
-import { promptOf } from './scenario.ts'
+import { isTask, messagesIn, promptOf } from './scenario.ts'
 import { type JobWork, jobDir, type RunWork } from './work.ts'
 
-const WITHIN_MS = 60_000
+const WITHIN_MS = 180_000
 
 export async function admitRun(round: Round, work: RunWork, random: Random): Promise<void> {
   const { world, admitted } = round
   const { tag, permissions } = work
   if (work.as === 'turn') {
     const conversation = await conversationOf(round, random)
-    const id = await admit(world, `/api/conversations/${conversation}/turns`, { text: promptOf(tag) }, tag)
+    const id = await admit(round, `/api/conversations/${conversation}/turns`, { text: promptOf(tag) }, tag)
     admitted.push({ tag, id, cancelled: false })
     return
   }
   if (work.as === 'follow-up' && (await admitFollowUp(round, work, random))) return
-  const session = work.inSession ? await sessionOf(world, random.pick(admitted)) : null
+  const session = work.inSession ? await sessionOf(round, random.pick(admitted)) : null
   const request: CreateRun = {
     prompt: promptOf(tag),
     workDir: world.workDir,
-    permissions,
-    ...(session ? { sessionId: session } : {}),
+    ...(work.as === 'chain' ? {} : { permissions }),
+    ...(work.as === 'chain' ? { tier: 1, maxTier: 2 } : session ? { sessionId: session } : {}),
   }
-  const entry: Admitted = { tag, id: await admit(world, '/api/runs', request, tag), cancelled: false }
+  const entry: Admitted = { tag, id: await admit(round, '/api/runs', request, tag), cancelled: false }
   admitted.push(entry)
   if (work.cancelAfterMs === null) return
   await delay(work.cancelAfterMs)
   entry.cancelled = true
-  await quietly(() => world.api('POST', `/api/runs/${entry.id}/cancel`))
+  await ask(round, 'POST', `/api/runs/${entry.id}/cancel`)
 }
 
-export async function admitJob({ world, jobs, seen }: Round, work: JobWork): Promise<AdmittedJob> {
+export async function admitJob(round: Round, work: JobWork): Promise<AdmittedJob> {
+  const { world, jobs, seen } = round
   const request: CreateJob = {
     prompt: promptOf(work.tag),
     workDir: jobDir(world, work.dir),
@@ -50,11 +54,11 @@ export async function admitJob({ world, jobs, seen }: Round, work: JobWork): Pro
     ...(work.timeoutMs === null ? {} : { timeoutMs: work.timeoutMs }),
     ...(work.maxBudgetTokens === null ? {} : { maxBudgetTokens: work.maxBudgetTokens }),
   }
-  const id = await admit(world, '/api/jobs', request, work.tag)
+  const id = await admit(round, '/api/jobs', request, work.tag)
   const entry: AdmittedJob = { tag: work.tag, id, work, cancelled: false }
   jobs.push(entry)
   if (work.askTwice) {
-    const again = await admit(world, '/api/jobs', request, work.tag)
+    const again = await admit(round, '/api/jobs', request, work.tag)
     if (again !== id)
       seen.push(`${work.tag}: requested twice with one key, it got the ids ${id} and ${again}`)
   }
@@ -63,11 +67,12 @@ export async function admitJob({ world, jobs, seen }: Round, work: JobWork): Pro
 
 const MAX_CONVERSATIONS = 4
 
-async function conversationOf({ world, conversations }: Round, random: Random): Promise<string> {
+async function conversationOf(round: Round, random: Random): Promise<string> {
+  const { world, conversations } = round
   const known = conversations.length < MAX_CONVERSATIONS ? undefined : random.pick(conversations)
   if (known !== undefined) return known
   const id = await admit(
-    world,
+    round,
     '/api/conversations',
     { workDir: world.workDir },
     `conversation-${conversations.length}`,
@@ -78,13 +83,15 @@ async function conversationOf({ world, conversations }: Round, random: Random): 
 
 /** In the session of a run that has settled. False if there is none that can be used. */
 async function admitFollowUp(round: Round, { tag }: RunWork, random: Random): Promise<boolean> {
-  const { world, followUps } = round
-  const run = random.pick(round.admitted.filter(({ cancelled }) => !cancelled))
-  const state = run && (await quietly(async () => (await world.getRun(run.id)).state))
+  const { followUps } = round
+  const run = random.pick(
+    round.admitted.filter(({ tag: of, cancelled }) => !cancelled && !isTask(of, 'chain')),
+  )
+  const state = run && (await read<Run>(round, `/api/runs/${run.id}`))?.state
   if (!run || state !== 'settled') return false
   const request = { prompt: promptOf(tag), runId: run.id, inMs: 1000 }
   try {
-    followUps.push({ tag, id: await admit(world, '/api/followups', request, tag) })
+    followUps.push({ tag, id: await admit(round, '/api/followups', request, tag) })
     return true
   } catch (error) {
     // The session cannot be used any more.
@@ -94,10 +101,11 @@ async function admitFollowUp(round: Round, { tag }: RunWork, random: Random): Pr
 }
 
 /** The runs that follow-ups became are admitted with them. False while one of them is planned. */
-export async function readFollowUps({ world, admitted, followUps, seen }: Round): Promise<boolean> {
+export async function readFollowUps(round: Round): Promise<boolean> {
+  const { admitted, followUps, seen } = round
   for (const { tag, id } of followUps) {
     if (admitted.some((one) => one.tag === tag)) continue
-    const found = await quietly(() => world.api<FollowUp>('GET', `/api/followups/${id}`))
+    const found = await read<FollowUp>(round, `/api/followups/${id}`)
     if (!found || found.state === 'planned') return false
     if (found.firedRunId) admitted.push({ tag, id: found.firedRunId, cancelled: false })
     else seen.push(`${tag} (${id}): the follow-up is ${found.state}: ${found.message}`)
@@ -105,34 +113,46 @@ export async function readFollowUps({ world, admitted, followUps, seen }: Round)
   return true
 }
 
-async function admit(world: World, path: string, request: object, key: string): Promise<string> {
+/**
+ * A message that was not read in time may have become a turn of its conversation, which is admitted with it. False while
+ * one is waiting, or has just become a turn: there is a run then that has not been waited for.
+ */
+export async function readMessages(round: Round): Promise<boolean> {
+  const { admitted, messages } = round
+  for (const id of messages) {
+    const page = await read<Page<RunMessage>>(round, `/api/runs/${id}/messages`)
+    if (!page || page.items.some(({ state }) => state === 'waiting')) return false
+    for (const { text, nextRunId } of page.items) {
+      if (nextRunId === null || admitted.some((one) => one.id === nextRunId)) continue
+      admitted.push({ tag: messagesIn(text)[0] ?? text, id: nextRunId, cancelled: false })
+      return false
+    }
+  }
+  return true
+}
+
+async function admit(asker: Asker, path: string, body: object, key: string): Promise<string> {
   return until(
-    () =>
-      quietly(async () => {
-        const response = await world.request('POST', path, request, { 'idempotency-key': key })
-        if (response.status >= 500) return null
-        if (!response.ok) throw new Refused(`POST ${path}: ${response.status} ${await response.text()}`)
-        const body = (await response.json()) as { id?: string; run?: { id: string } }
-        return body.run?.id ?? body.id ?? null
-      }),
+    async () => {
+      const answer = await ask(asker, 'POST', path, { body, key })
+      if (!answer || answer.status >= 500) return null
+      const made = answer.body as { id?: string; run?: { id: string } }
+      if (answer.status >= 400) throw new Refused(`POST ${path}: ${answer.status} ${JSON.stringify(made)}`)
+      return made.run?.id ?? made.id ?? null
+    },
     `${key} to be admitted`,
     WITHIN_MS,
   )
 }
 
-/** A session of a conversation takes only turns of that conversation. */
-const sessionOf = (world: World, run: Admitted | undefined) =>
-  run
-    ? quietly(async () => {
-        const { session, conversationId } = await world.getRun(run.id)
-        return conversationId === null ? session : null
-      })
-    : null
+/** A session of a conversation takes only turns of that conversation, and one of a chain only its tiers. */
+async function sessionOf(asker: Asker, run: Admitted | undefined): Promise<string | null> {
+  const found = run && (await read<Run>(asker, `/api/runs/${run.id}`))
+  return found && found.conversationId === null && found.tier === null ? found.session : null
+}
 
 /** null: the daemon is down. */
-export async function countOpen(world: World): Promise<number | null> {
-  const status = await quietly(() =>
-    world.api<{ runs: { queued: number; running: number } }>('GET', '/api/status'),
-  )
+export async function countOpen(asker: Asker): Promise<number | null> {
+  const status = await read<{ runs: { queued: number; running: number } }>(asker, '/api/status')
   return status && status.runs.queued + status.runs.running
 }

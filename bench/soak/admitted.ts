@@ -21,6 +21,8 @@ export interface Round extends Chaos, Disturbed {
   /** The ids of conversations, and of follow-ups with their tags. */
   conversations: string[]
   followUps: { tag: string; id: string }[]
+  /** The runs whose agents were told something while they worked. */
+  messages: Set<string>
   mixed: boolean
   /** Violations that were noticed during the round. */
   seen: string[]

@@ -2,7 +2,7 @@
 import type { JobDetail } from '../../src/contract/job.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'
 import { jobStateOf } from '../../src/core/job/state.ts'
-import type { AdmittedJob } from './admitted.ts'
+import type { AdmittedJob, Round } from './admitted.ts'
 import { isTask, resultOf } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 
@@ -13,7 +13,7 @@ export interface SettledJob {
   runs: readonly Settled[]
 }
 
-export function checkJob(settled: SettledJob, mixed: boolean, tell: Tell): void {
+export function checkJob(settled: SettledJob, { mixed, faults }: Round, tell: Tell): void {
   const { tag, id } = settled.entry
   const say: Tell = (violation) => tell(`${tag} (${id}): ${violation}`)
   checkEnd(settled, say)
@@ -21,6 +21,8 @@ export function checkJob(settled: SettledJob, mixed: boolean, tell: Tell): void 
   checkAttempts(settled, mixed, say)
   checkSums(settled, say)
   checkSessions(settled, say)
+  // The times of events do not follow a clock that is set back.
+  if (faults.clockBack === 0) checkSaved(settled, say)
 }
 
 /** I1: the job ended as planned, or for a known reason. */
@@ -62,7 +64,7 @@ function checkRuns({ job, runs }: SettledJob, say: Tell): void {
 }
 
 function checkAttempts({ entry: { tag, work }, job, runs }: SettledJob, mixed: boolean, say: Tell): void {
-  const allowed: OutcomeName[] = ['completed', 'crashed']
+  const allowed: OutcomeName[] = ['completed', 'crashed', 'quarantined']
   if (work.timeoutMs !== null) allowed.push('timed-out')
   if (work.maxBudgetTokens !== null) allowed.push('budget')
   if (work.cancelAfterMs !== null) allowed.push('cancelled')
@@ -93,8 +95,8 @@ function checkSums({ job, runs }: SettledJob, say: Tell): void {
     say(`cost ${job.costUsd}, its runs together ${cost}`)
 }
 
-/** The session's id was stored before the agent could print anything, and is the one that the agent used. */
-function checkSessions({ job, runs }: SettledJob, say: Tell): void {
+/** The session is the one that the agent used. */
+function checkSessions({ runs }: SettledJob, say: Tell): void {
   for (const { run, events } of runs) {
     for (const attempt of run.attempts) {
       const own = events.filter((event) => event.attemptId === attempt.id)
@@ -109,6 +111,10 @@ function checkSessions({ job, runs }: SettledJob, say: Tell): void {
       }
     }
   }
+}
+
+/** The session's id was stored before the agent could print anything. */
+function checkSaved({ job, runs }: SettledJob, say: Tell): void {
   const starts = runs.flatMap(({ events }) => events).filter((event) => event.type === 'session-start')
   const spoke = starts.find((event) => event.agentSessionId === job.sessionId)
   if (spoke && !(job.sessionSavedAt && job.sessionSavedAt <= spoke.at))

@@ -1,8 +1,9 @@
 /** Checks what the model was sent, and what it cost, from the simulator's records. */
+import type { RunEvent } from '../../src/contract/events.ts'
 import type { RequestRecord } from '../../src/simulator/request-record.ts'
-import type { SoakClock } from './faults.ts'
 import { FALLBACK_RULE, PROMPT_RULE, promptsIn } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
+import type { SoakClock } from './soak-clock.ts'
 
 /** Returns how many prompts were given to a session again. */
 export function checkRequests(
@@ -149,33 +150,40 @@ function findOwners(
   settled: readonly Settled[],
   clock: SoakClock,
 ): Owners {
+  const spans = settled.flatMap((one) => spansOf(one, clock))
   const owners = new Map<RequestRecord, Attempt>()
   for (const request of requests) {
-    const owner =
-      ownerWithin(0, request, settled, clock) ?? ownerWithin(READ_LATE_MS, request, settled, clock)
-    if (owner) owners.set(request, owner)
+    const at = request.at.getTime()
+    const within = (lateMs: number) =>
+      spans.find(
+        ({ attempt, from, to }) =>
+          attempt.agentSessionId === request.sessionId && from <= at && at <= to + lateMs,
+      )
+    const owner = within(0) ?? within(READ_LATE_MS)
+    if (owner) owners.set(request, owner.attempt)
   }
   return owners
 }
 
-function ownerWithin(
-  lateMs: number,
-  request: RequestRecord,
-  settled: readonly Settled[],
+/**
+ * When the attempts of a run began and ended, by the machine's clock. The times of runs and attempts follow a clock that is
+ * set, those of events do not.
+ */
+function spansOf(
+  { run, events }: Settled,
   clock: SoakClock,
-): Attempt | undefined {
-  for (const { run } of settled) {
-    const aheadMs = run.endedAt === null ? 0 : clock.aheadMs(new Date(run.endedAt))
-    const at = request.at.getTime() + aheadMs
-    const owner = run.attempts.find(
-      ({ agentSessionId, startedAt, endedAt }) =>
-        agentSessionId === request.sessionId &&
-        Date.parse(startedAt) <= at &&
-        (endedAt === null || at <= Date.parse(endedAt) + lateMs),
-    )
-    if (owner) return owner
+): { attempt: Attempt; from: number; to: number }[] {
+  const timeOf = (attempt: Attempt, type: RunEvent['type'], otherwise: number) => {
+    const event = events.find((one) => one.type === type && one.attemptId === attempt.id)
+    if (!event) return otherwise
+    const shown = new Date(event.at)
+    return shown.getTime() - clock.aheadMs(shown)
   }
-  return undefined
+  return run.attempts.map((attempt) => ({
+    attempt,
+    from: timeOf(attempt, 'attempt-start', Number.POSITIVE_INFINITY),
+    to: timeOf(attempt, 'attempt-end', Number.POSITIVE_INFINITY),
+  }))
 }
 
 function userTexts(request: RequestRecord): string {

@@ -25,6 +25,8 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
       'select coalesce((select sum(cost_usd) from totals), 0) - coalesce(sum(cost_usd), 0) from runs',
     )
     if (Math.abs(spent) > 1e-6) tell(`database: the totals and the runs differ by ${spent} USD`)
+    const processes = count("select count(*) from processes where state <> 'gone'")
+    if (processes > 0) tell(`database: ${processes} processes have not ended`)
     const asking = count('select count(*) from questions where closed_at is null')
     if (asking > 0) tell(`database: ${asking} questions are still open`)
     const events = count('select count(*) from events')
@@ -35,7 +37,6 @@ export function checkDatabase(path: string, settled: readonly Settled[], tell: T
   }
 }
 
-/** Events that Reprise itself adds; all others come from the agent's output. */
 const OWN: ReadonlySet<EventType> = new Set([
   'attempt-start',
   'attempt-end',
@@ -43,9 +44,11 @@ const OWN: ReadonlySet<EventType> = new Set([
   'note',
   'stop-request',
   'question-answer',
+  'message',
 ] as const)
 
-const isOwn = (event: RunEvent) =>
+/** Whether Reprise itself added it; all others come from the agent's output. */
+export const isOwn = (event: RunEvent) =>
   OWN.has(event.type) || (event.type === 'gap' && event.reason === 'disk-full')
 
 const isDelta = ({ type }: { type: string }) => type.endsWith('-delta')
@@ -71,14 +74,60 @@ function checkDeltas(stored: readonly EventBody[], printed: readonly EventBody[]
   }
 }
 
+/** The part of a spool file that an attempt printed. A kept process has several attempts. */
+export interface SpoolRange {
+  attemptId: string
+  /** The folder of the process. */
+  spool: string
+  from: number
+  /** Undefined for the last attempt of the process. */
+  to: number | undefined
+  /** It is the last attempt of a process that was kept. */
+  isLastKept: boolean
+}
+
+const isNative = (body: string | undefined) => body?.includes('"type":"native"') === true
+
+export function readRanges(path: string): SpoolRange[] {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    const rows = database
+      .prepare(
+        'select a.id, a.process_id, a.spool_from, p.spool, p.conversation_id from attempts a join processes p on p.id = a.process_id order by a.process_id, a.spool_from, a.started_at',
+      )
+      .all()
+    return rows.map((row, index) => {
+      const next = rows[index + 1]
+      const isLast = next?.process_id !== row.process_id
+      return {
+        attemptId: String(row.id),
+        spool: String(row.spool),
+        from: Number(row.spool_from),
+        to: isLast ? undefined : Number(next?.spool_from),
+        isLastKept: isLast && row.conversation_id !== null,
+      }
+    })
+  } finally {
+    database.close()
+  }
+}
+
 /** I2: every line that the agent printed is stored, once and in order. */
-export function checkSpool(spool: string, { tag, run, events }: Settled, tell: Tell): void {
+export function checkSpool(
+  spool: string,
+  ranges: readonly SpoolRange[],
+  { tag, run, events }: Settled,
+  tell: Tell,
+): void {
   for (const attempt of run.attempts) {
     const own = events.filter((event) => event.attemptId === attempt.id && !isOwn(event))
-    const lines = readLines(join(spool, attempt.id, 'out')).flatMap((line) => parseClaudeLine(line))
+    const range = ranges.find(({ attemptId }) => attemptId === attempt.id)
+    const lines = range ? readLines(spool, range).flatMap((line) => parseClaudeLine(line)) : []
     checkDeltas(own, lines, (what) => tell(`${tag} (${run.id}), attempt ${attempt.id}: ${what}`))
     const stored = own.filter((event) => !isDelta(event)).map(bodyOf)
     const printed = lines.filter((body) => !isDelta(body)).map((body) => JSON.stringify(sorted(body)))
+    // A kept process says that its turn is over, and that it ends, when its last attempt has ended already.
+    while (range?.isLastKept && printed.length > stored.length && isNative(printed.at(-1))) printed.pop()
     const at = printed.findIndex((body, index) => body !== stored[index])
     if (at === -1 && stored.length === printed.length) continue
     tell(
@@ -100,9 +149,10 @@ function sorted(value: unknown): unknown {
 }
 
 /** Without a file, the attempt was revoked before the agent was started. */
-function readLines(path: string): string[] {
+function readLines(folder: string, { spool, from, to }: SpoolRange): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').filter(Boolean)
+    const bytes = readFileSync(join(folder, spool, 'out')).subarray(from, to)
+    return bytes.toString('utf8').split('\n').filter(Boolean)
   } catch {
     return []
   }

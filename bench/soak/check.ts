@@ -9,8 +9,8 @@ import { until, type World } from '../../test/support/world.ts'
 import type { Admitted, Round } from './admitted.ts'
 import { checkJob, type SettledJob } from './check-jobs.ts'
 import { checkMoney, checkRequests } from './check-model.ts'
-import { checkDatabase, checkSpool } from './check-store.ts'
-import { isTask, resultOf } from './scenario.ts'
+import { checkDatabase, checkSpool, isOwn, readRanges } from './check-store.ts'
+import { isTask, resultOf, writesLine } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 import { MAX_RESUMES, notesOf } from './work.ts'
 
@@ -18,6 +18,13 @@ export interface RoundReport {
   /** Includes the runs of jobs. */
   runs: number
   jobs: number
+  turns: number
+  /** Turns that a kept process took. */
+  keptTurns: number
+  chains: number
+  followUps: number
+  /** Messages for agents at work. */
+  messages: number
   jobStates: Record<string, number>
   attempts: number
   outcomes: Record<string, number>
@@ -33,6 +40,9 @@ export interface RoundReport {
   violations: string[]
 }
 
+/** Longer than processes are kept. */
+const ENDED_WITHIN_MS = 60_000
+
 export async function checkRound(round: Round): Promise<RoundReport> {
   const { world } = round
   const violations: string[] = []
@@ -41,23 +51,24 @@ export async function checkRound(round: Round): Promise<RoundReport> {
 
   const settled: Settled[] = []
   for (const entry of round.admitted) {
-    const one = await readRun(world, entry.tag, entry.id)
-    checkRun(entry, one, round.mixed, tell)
-    settled.push(one)
+    const runs = await readChain(world, entry)
+    for (const one of runs) checkRun(entry, one, round, tell)
+    if (isTask(entry.tag, 'chain')) checkChain(entry, runs, tell)
+    settled.push(...runs)
   }
   const jobs: SettledJob[] = []
   for (const entry of round.jobs) {
     const job = await getJob(world, entry.id)
     const runs: Settled[] = []
     for (const id of job.runIds) runs.push(await readRun(world, entry.tag, id))
-    checkJob({ entry, job, runs }, round.mixed, tell)
+    checkJob({ entry, job, runs }, round, tell)
     jobs.push({ entry, job, runs })
     settled.push(...runs)
   }
   await checkListed(
     world,
     '/api/runs',
-    round.admitted.map(({ id }) => id).concat(jobs.flatMap(({ job }) => job.runIds)),
+    settled.map(({ run }) => run.id),
     tell,
   )
   await checkListed(
@@ -72,18 +83,26 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   const promptsRepeated = checkRequests(requests, settled, round.clock, tell)
   checkMoney(requests, settled, round.clock, tell)
 
-  await world.killDaemon('SIGTERM')
-  await until(() => world.processes().length === 0, 'processes to end', 5000).catch(() => {
+  // Kept processes end by themselves, while the daemon is there.
+  await until(() => world.processes().length === 0, 'processes to end', ENDED_WITHIN_MS).catch(() => {
     for (const { pid, command } of world.processes()) tell(`left running: ${pid} ${command.slice(0, 200)}`)
   })
+  await world.killDaemon('SIGTERM')
   checkDatabase(join(world.home, 'reprise.db'), settled, tell)
-  for (const one of settled) checkSpool(join(world.home, 'spool'), one, tell)
+  const ranges = readRanges(join(world.home, 'reprise.db'))
+  for (const one of settled) checkSpool(join(world.home, 'spool'), ranges, one, tell)
 
   const attempts = settled.flatMap(({ run }) => run.attempts)
+  checkCrashes(round, settled, tell)
   const again = attempts.filter((attempt) => attempt.number > 1)
   return {
     runs: settled.length,
     jobs: jobs.length,
+    turns: settled.filter(({ run }) => run.conversationId !== null).length,
+    keptTurns: ranges.filter(({ from }) => from > 0).length,
+    chains: settled.filter(({ run }) => run.tier === 1).length,
+    followUps: round.followUps.length,
+    messages: round.messages.size,
     jobStates: countBy(jobs.map(({ job }) => job.state)),
     attempts: attempts.length,
     outcomes: countBy(settled.map(({ run }) => run.outcome ?? 'none')),
@@ -97,8 +116,35 @@ export async function checkRound(round: Round): Promise<RoundReport> {
   }
 }
 
+/** An attempt crashes only because something of it was killed, or because its agent could not be started. */
+function checkCrashes({ kills }: Round, settled: readonly Settled[], tell: Tell): void {
+  if (kills.agent + kills.keeper + kills.feeder + kills.group > 0) return
+  for (const { tag, run, events } of settled)
+    for (const { id, outcome } of run.attempts)
+      if (outcome?.name === 'crashed' && events.some((event) => event.attemptId === id && !isOwn(event)))
+        tell(`${tag} (${run.id}): attempt ${id} crashed, but nothing was killed: ${outcome.message}`)
+}
+
 async function readRun(world: World, tag: string, id: string): Promise<Settled> {
   return { tag, run: await world.getRun(id), events: await world.events(id) }
+}
+
+/** The run, and those at the next tiers. */
+async function readChain(world: World, { tag, id }: Admitted): Promise<Settled[]> {
+  const runs: Settled[] = []
+  for (let next: string | null = id; next !== null; next = runs.at(-1)?.run.escalation?.nextRunId ?? null)
+    runs.push(await readRun(world, tag, next))
+  return runs
+}
+
+/** A tier that completed has called for the next one, once. */
+function checkChain({ tag, cancelled }: Admitted, runs: readonly Settled[], tell: Tell): void {
+  const tiers = runs.map(({ run }) => run.tier).join()
+  const [first] = runs
+  const expected = first?.run.outcome === 'completed' && !cancelled ? ['1,2'] : ['1', '1,2']
+  if (!expected.includes(tiers)) tell(`${tag} (${first?.run.id}): its chain has the tiers ${tiers}`)
+  for (const { run } of runs)
+    if (run.escalation === null) tell(`${tag} (${run.id}): nothing was decided after tier ${run.tier}`)
 }
 
 /** I1: what was admitted exists once, and nothing else does. */
@@ -121,12 +167,14 @@ async function checkListed(
   for (const id of known) tell(`${id} was admitted and does not exist`)
 }
 
-function checkRun({ cancelled }: Admitted, { tag, run }: Settled, mixed: boolean, tell: Tell): void {
+function checkRun({ cancelled }: Admitted, { tag, run }: Settled, { mixed }: Round, tell: Tell): void {
   const where = `${tag} (${run.id})`
   if (run.state !== 'settled') tell(`${where} is ${run.state}`)
-  const expected = cancelled ? ['completed', 'cancelled', 'crashed'] : ['completed', 'crashed']
+  // A run is held back if the daemon was killed twice while it worked on it; a person would continue it.
+  const expected = ['completed', 'crashed', 'quarantined', ...(cancelled ? ['cancelled'] : [])]
   if (!expected.includes(run.outcome ?? '')) tell(`${where} ended as ${run.outcome}: ${run.message}`)
-  if (run.outcome === 'completed' && !run.resultText?.includes(resultOf(tag))) {
+  const isChain = isTask(tag, 'chain')
+  if (run.outcome === 'completed' && !isChain && !run.resultText?.includes(resultOf(tag))) {
     tell(`${where} completed with ${JSON.stringify(run.resultText)}`)
   }
   // The limit on attempts is the only reason to give up, and only being killed counts against it.
@@ -134,7 +182,7 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, mixed: boolean
   if (run.outcome === 'crashed' && crashes <= MAX_RESUMES) {
     tell(`${where} gave up after ${crashes} crashes: ${run.message}`)
   }
-  const allowed = ['completed', 'crashed', 'cancelled', ...(mixed ? ['outage'] : [])]
+  const allowed = ['completed', 'crashed', 'cancelled', 'quarantined', ...(mixed ? ['outage'] : [])]
   for (const attempt of run.attempts) {
     if (attempt.state !== 'ended' || !attempt.outcome)
       tell(`${where}: attempt ${attempt.id} is ${attempt.state}`)
@@ -168,7 +216,7 @@ function checkEvents({ tag, run, events }: Settled, tell: Tell): void {
 function checkNotes({ world }: Round, settled: readonly Settled[], tell: Tell): void {
   const lines = notesOf(world).flatMap(readNotes)
   for (const [tag, runs] of Map.groupBy(settled, (one) => one.tag)) {
-    if (isTask(tag, 'say')) continue
+    if (!writesLine(tag)) continue
     const last = runs.at(-1)?.run
     const count = lines.filter((line) => line === tag).length
     if (count > 1 || (count === 0 && last?.outcome === 'completed')) {

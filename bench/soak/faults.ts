@@ -1,6 +1,6 @@
 /**
  * The faults of a mixed soak besides kills: stopped processes, damaged session files, a full disk, exhausted descriptors
- * and a clock that is set forward. Each lasts a moment and is then undone.
+ * and a clock that is set forward and back. Each but the clock lasts a moment and is then undone.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -8,65 +8,39 @@ import {
   existsSync,
   openSync,
   readdirSync,
-  renameSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { World } from '../../test/support/world.ts'
 import { groupOf } from './killer.ts'
+import { FAULTS, type Fault, type Kind } from './kinds.ts'
 import type { Random } from './random.ts'
+import { HOUR_MS, type SoakClock } from './soak-clock.ts'
 
-export const FAULTS = ['stop', 'stopDaemon', 'transcript', 'disk', 'descriptors', 'clock'] as const
-export type Fault = (typeof FAULTS)[number]
 export type Faults = Record<Fault, number>
 
-export const NO_FAULTS: Faults = { stop: 0, stopDaemon: 0, transcript: 0, disk: 0, descriptors: 0, clock: 0 }
+export const NO_FAULTS: Faults = {
+  stop: 0,
+  stopDaemon: 0,
+  transcript: 0,
+  disk: 0,
+  descriptors: 0,
+  clock: 0,
+  clockBack: 0,
+}
 
 export interface Disturbed {
   world: World
+  kinds: ReadonlySet<Kind>
   faults: Faults
   /** Whether the home is on a disk of its own, which can be filled. */
   hasDisk: boolean
   clock: SoakClock
-}
-
-/** The clock of the daemon, which is set forward now and then. */
-export class SoakClock {
-  readonly #path: string
-  readonly #set: { at: number; aheadMs: number }[] = [{ at: 0, aheadMs: 0 }]
-
-  constructor(dir: string) {
-    this.#path = join(dir, 'clock')
-    writeFileSync(this.#path, '0')
-  }
-
-  get env(): Record<string, string> {
-    return {
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'set-clock.mjs')}`,
-      REPRISE_SOAK_CLOCK: this.#path,
-    }
-  }
-
-  advance(ms: number): void {
-    const aheadMs = (this.#set.at(-1)?.aheadMs ?? 0) + Math.round(ms)
-    this.#set.push({ at: Date.now(), aheadMs })
-    // Renamed, so that the daemon never reads a part of it.
-    writeFileSync(`${this.#path}.new`, String(aheadMs))
-    renameSync(`${this.#path}.new`, this.#path)
-  }
-
-  /**
-   * How far the daemon's clock was ahead when it showed this time. The times of a run follow the clock until it has
-   * settled, so this holds for all times of a run that ended then.
-   */
-  aheadMs(shown: Date): number {
-    return this.#set.findLast((one) => one.at + one.aheadMs <= shown.getTime())?.aheadMs ?? 0
-  }
 }
 
 const DISK_BYTES = 96 * 2 ** 20
@@ -89,8 +63,9 @@ export function unmountHome(world: World): void {
 
 /** Causes one fault. Returns its name; null if there was nothing to disturb. */
 export async function disturb(round: Disturbed, random: Random): Promise<Fault | null> {
-  const fault = random.pick(FAULTS.filter((one) => one !== 'disk' || round.hasDisk)) ?? 'stop'
-  if (!(await cause(fault, round, random))) return null
+  const possible = FAULTS.filter((one) => round.kinds.has(one) && (one !== 'disk' || round.hasDisk))
+  const fault = random.pick(possible)
+  if (!fault || !(await cause(fault, round, random))) return null
   round.faults[fault]++
   return fault
 }
@@ -109,8 +84,10 @@ function cause(fault: Fault, round: Disturbed, random: Random): boolean | Promis
     case 'descriptors':
       return exhaustDescriptors(world, random.between(300, 2500))
     case 'clock':
-      round.clock.advance(random.between(1000, 3_600_000))
+      round.clock.setForward(random.between(0, HOUR_MS))
       return true
+    case 'clockBack':
+      return round.clock.setBack(random.between(20, 50) * 60_000)
   }
 }
 
@@ -173,6 +150,8 @@ function fill(path: string): void {
 
 async function exhaustDescriptors(world: World, ms: number): Promise<boolean> {
   const pid = world.daemonPid
+  // One that starts would only end with an error.
+  if (readDaemonPid(world) !== pid) return false
   const limit = (count: number) =>
     execFileSync('prlimit', ['--pid', String(pid), `--nofile=${count}:`], { stdio: 'ignore' })
   try {
@@ -183,6 +162,15 @@ async function exhaustDescriptors(world: World, ms: number): Promise<boolean> {
   } catch {
     // The daemon has been killed meanwhile.
     return false
+  }
+}
+
+/** The pid of the daemon that answers; null: there is none. */
+function readDaemonPid({ home }: World): number | null {
+  try {
+    return (JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as { pid: number }).pid
+  } catch {
+    return null
   }
 }
 

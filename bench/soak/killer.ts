@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { World } from '../../test/support/world.ts'
+import type { Kind } from './kinds.ts'
 import type { Random } from './random.ts'
 
 export interface Kills {
@@ -14,16 +15,16 @@ export interface Kills {
   startingDaemon: number
 }
 
-/** What is killed individually; `group` is keeper, feeder, agent and its tools at once. */
-export type Target = 'agent' | 'keeper' | 'feeder' | 'group'
+/** What is killed by itself, besides the daemon. */
+type Target = 'agent' | 'keeper' | 'feeder' | 'group'
 
 export const NO_KILLS: Kills = { agent: 0, keeper: 0, feeder: 0, group: 0, daemon: 0, startingDaemon: 0 }
 
 export interface Chaos {
   world: World
   kills: Kills
-  /** Targets that are not killed individually. */
-  spare: readonly Target[]
+  /** What the round may do. */
+  kinds: ReadonlySet<Kind>
 }
 
 type Part = 'agent' | 'keeper' | 'feeder'
@@ -66,11 +67,11 @@ function drawTarget(random: Random): Target {
 }
 
 export function killSomeAgent(
-  { world, kills, spare }: Chaos,
+  { world, kills, kinds }: Chaos,
   random: Random,
   what: Target = drawTarget(random),
 ): string | null {
-  if (spare.includes(what)) return null
+  if (!kinds.has(what)) return null
   const part: Part = what === 'group' ? 'keeper' : what
   const victim = random.pick(victims(world).filter((v) => v.part === part))
   if (!victim || !kill(what === 'group' ? -victim.pid : victim.pid)) return null
@@ -80,7 +81,8 @@ export function killSomeAgent(
 
 /** Kills the daemon and starts it again, sometimes more than once, sometimes with an agent killed in between. */
 export async function bounceDaemon(chaos: Chaos, random: Random): Promise<void> {
-  const { world, kills } = chaos
+  const { world, kills, kinds } = chaos
+  if (!kinds.has('daemon')) return
   await world.killDaemon()
   kills.daemon++
   if (random.chance(0.3)) killSomeAgent(chaos, random)

@@ -7,16 +7,21 @@ import type { RuleInput, ScenarioInput, StepInput } from '../../src/simulator/sc
 
 /**
  * `slow`: its tool never ends by itself. `limit`, `fail`, `cut`: the model refuses the first requests, fails at them, or
- * cuts off its answer. All but `say` write a line.
+ * cuts off its answer. `chain`: at a tier, which calls for the next one. All but `say` and `chain` write a line.
  */
-export type Task = 'say' | 'note' | 'slow' | 'limit' | 'fail' | 'cut'
+export type Task = 'say' | 'note' | 'slow' | 'limit' | 'fail' | 'cut' | 'chain'
 
 export const tagOf = (number: number, task: Task) => `soak-${String(number).padStart(4, '0')}-${task}`
 export const promptOf = (tag: string) => `Please do ${tag}.`
+/** What the agent is told while it works. */
+export const messageOf = (tag: string) => `Mind ${tag}.`
 /** Every prompt of ours in a text, by its tag. */
 export const promptsIn = (text: string) => [...text.matchAll(/Please do (soak-\d+-\w+)\./g)].map((m) => m[1]!)
+/** The same for what agents were told while they worked. */
+export const messagesIn = (text: string) => [...text.matchAll(/Mind (soak-\d+-\w+)\./g)].map((m) => m[1]!)
 
 export const isTask = (tag: string, task: Task) => tag.endsWith(`-${task}`)
+export const writesLine = (tag: string) => !isTask(tag, 'say') && !isTask(tag, 'chain')
 export const resultOf = (tag: string) => (isTask(tag, 'say') ? `Said ${tag}.` : `Finished ${tag}.`)
 
 /** Rules that begin a turn with one of our prompts. */
@@ -45,6 +50,50 @@ const forTag = (step: typeof blind, tag: string) =>
 const NOTING = '(soak-\\d+-(?:note|slow|limit|fail|cut))'
 // A prompt that got no answer comes before it in the same message.
 const INTERRUPTED = '(?:^|\\n)<reprise>\\s*You were interrupted'
+/** What a tier reports: the first calls for the second. */
+const report = (escalate: boolean): StepInput => ({
+  tool: 'StructuredOutput',
+  input: {
+    status: escalate ? 'down' : 'fixed',
+    summary: 'It was looked at.',
+    checks: [],
+    services: [],
+    actions: [],
+    escalate,
+    reason: 'as planned',
+  },
+})
+
+/** The session of a tier is resumed by the next one, so the history may hold both. */
+function chainRules(tag: string, interrupted: string): RuleInput[] {
+  const second = [promptOf(tag), 'tier 2 of']
+  return [
+    {
+      name: 'told to continue at tier 2',
+      when: { user: interrupted, contains: second },
+      reply: [report(false)],
+    },
+    {
+      name: 'told to continue at tier 1',
+      when: { user: interrupted, contains: promptOf(tag) },
+      reply: [report(true)],
+    },
+    { name: 'tier 2', when: { user: 'tier 2 of', contains: promptOf(tag) }, reply: [report(false)] },
+    { name: 'tier 1', when: { user: 'tier 1 of', contains: promptOf(tag) }, reply: [report(true)] },
+  ]
+}
+
+/** A message that comes with the prompt itself, or instead of it, must not lead to a second line. */
+function messageRules(tag: string): RuleInput[] {
+  const done: RuleInput = {
+    name: 'message',
+    when: { user: messageOf(tag), ...(writesLine(tag) ? { contains: `noted ${tag}` } : {}) },
+    reply: resultOf(tag),
+  }
+  if (!writesLine(tag)) return [done]
+  return [done, { name: 'message first', when: { user: messageOf(tag) }, reply: [forTag(careful, tag)] }]
+}
+
 /** The CLI itself retries a refused request once. */
 const FAULTY: Partial<Record<Task, readonly StepInput[]>> = {
   limit: [{ rateLimit: { resetsIn: '1s', times: 2 } }],
@@ -68,6 +117,10 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
   ]
   // The newest of our prompts in a session is the current one.
   for (const tag of tags.toReversed()) {
+    if (isTask(tag, 'chain')) {
+      rules.push(...chainRules(tag, interrupted))
+      continue
+    }
     if (isTask(tag, 'say')) {
       rules.push({
         name: 'told to continue',
@@ -121,7 +174,9 @@ export function soakScenario(tags: readonly string[]): ScenarioInput {
       when: { tool: 'Bash', toolResult: `/noted ${NOTING}/` },
       reply: [{ wait: 100 }, { text: 'Finished $1.' }],
     },
+    { name: 'reported', when: { tool: 'StructuredOutput' }, reply: 'Reported.' },
     { name: 'refused', when: { tool: 'Bash', toolResult: '/[^]*/' }, reply: 'It was refused: ${toolResult}' },
+    ...tags.toReversed().flatMap(messageRules),
     { name: FALLBACK_RULE, reply: 'Lost: ${user}' },
   )
   return { name: 'soak', rules }

@@ -10,8 +10,11 @@ export interface RunWork {
   permissions: PermissionMode
   /** Continues in the session of an earlier run. */
   inSession: boolean
-  /** How it is requested: by itself, as a turn of a conversation, or as a follow-up in the session of an earlier run. */
-  as: 'run' | 'turn' | 'follow-up'
+  /**
+   * How it is requested: by itself, as a turn of a conversation, as a follow-up in the session of an earlier run, or at
+   * a tier that calls for the next one.
+   */
+  as: 'run' | 'turn' | 'follow-up' | 'chain'
   cancelAfterMs: number | null
 }
 
@@ -48,17 +51,26 @@ export const notesOf = (world: World) => [
 /** Longer than an undisturbed turn takes, shorter than a tool that never ends. */
 const TIMEOUT_MS = 7000
 
-export function drawWork(random: Random, count: number, jobShare: number, mixed: boolean): Work[] {
+export interface WorkMix {
+  jobShare: number
+  /** Also turns, follow-ups and chains. */
+  mixed: boolean
+  faultyModel: boolean
+}
+
+export function drawWork(random: Random, count: number, mix: WorkMix): Work[] {
   return Array.from({ length: count }, (_, index) =>
-    random.chance(jobShare) ? drawJob(random, index + 1, mixed) : drawRun(random, index + 1, mixed),
+    random.chance(mix.jobShare) ? drawJob(random, index + 1, mix) : drawRun(random, index + 1, mix),
   )
 }
 
-function drawRun(random: Random, number: number, mixed: boolean): RunWork {
+function drawRun(random: Random, number: number, { mixed }: WorkMix): RunWork {
+  const as = mixed ? random.pick(['run', 'turn', 'turn', 'turn', 'follow-up', 'chain'] as const)! : 'run'
+  const task = random.chance(0.35) ? 'say' : 'note'
   return {
-    as: mixed ? random.pick(['run', 'turn', 'turn', 'follow-up'] as const)! : 'run',
+    as,
     kind: 'run',
-    tag: tagOf(number, random.chance(0.35) ? 'say' : 'note'),
+    tag: tagOf(number, as === 'chain' ? 'chain' : task),
     permissions: random.pick(['allow', 'allow', 'ask', 'ask-all'] as const)!,
     inSession: random.chance(0.4),
     cancelAfterMs: random.chance(0.05) ? random.between(0, 1500) : null,
@@ -67,9 +79,9 @@ function drawRun(random: Random, number: number, mixed: boolean): RunWork {
 
 const FAULTY_MODEL: readonly Task[] = ['fail', 'cut']
 
-function drawJob(random: Random, number: number, mixed: boolean): JobWork {
+function drawJob(random: Random, number: number, { faultyModel }: WorkMix): JobWork {
   const tasks: readonly Task[] = ['say', 'say', 'note', 'note', 'note', 'note', 'slow', 'limit']
-  const task = random.pick(mixed ? [...tasks, ...FAULTY_MODEL] : tasks)!
+  const task = random.pick(faultyModel ? [...tasks, ...FAULTY_MODEL] : tasks)!
   return {
     kind: 'job',
     tag: tagOf(number, task),

@@ -2,10 +2,12 @@
  * Opens files that others can write: a repository, an agent, another program. A FIFO or a device is opened without waiting, and not
  * read; what is checked (type, size) is the file that was opened, so that it cannot be exchanged in between; no more bytes are read
  * than the caller allows, whatever the file says about its size. Every read of such a file goes through this module: one read that
- * waits forever blocks a thread of Node's pool, and a few of them block every file operation of the daemon.
+ * waits forever blocks a thread of Node's pool, and a few of them block every file operation of the daemon. All functions throw if
+ * the machine lacks descriptors or memory.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { throwIfLacking, unlessLacking } from './lacking.ts'
 
 export interface ReadLimits {
   maxBytes: number
@@ -28,7 +30,7 @@ export async function openUntrusted(
   path: string | Buffer,
   { followLink = false } = {},
 ): Promise<FileHandle | null> {
-  const file = await open(path, flagsFor(followLink)).catch(() => null)
+  const file = await open(path, flagsFor(followLink)).catch(unlessLacking(null))
   if (file === null) return null
   const stats = await file.stat().catch(() => null)
   if (stats?.isFile()) return file
@@ -106,6 +108,7 @@ const unusable = (why: string): UntrustedFile => ({ kind: 'unusable', why })
 const tooLarge = ({ maxBytes }: ReadLimits) => unusable(`is larger than ${maxBytes} bytes`)
 
 function explain(error: unknown): UntrustedFile {
+  throwIfLacking(error)
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' }
   if (code === 'ELOOP') return unusable('is a symbolic link')

@@ -322,6 +322,18 @@ describe('a cycle', () => {
     expect(lines().map(({ type }) => type)).toEqual(['triggered', 'run-end', 'run-end', 'cycle'])
   })
 
+  test('whose events another agent has read: that cycle is followed instead', async () => {
+    const other = ended()
+    const message = 'the agent of cycle 1 was told what this one was for'
+    const { id } = cli.engine.addCycle({ state: 'skipped', takenBy: other.id, message })
+    cli.engine.answerTriggers({ result: 'queued', cycleId: id, message: 'It waits.' })
+    const { code, stdout, stderr } = await watch('trigger', cli.engine.addWatch().name, '--follow')
+    expect(code).toBe(0)
+    expect(stdout).not.toBe('')
+    expect(stderr).toContain(`${message}\n`)
+    expect(stderr).toContain(`cycle      ${other.id}, number`)
+  })
+
   test('is waited for while no run is at work', async () => {
     const due = inMinutes(10)
     const { id, ...rest } = ended({ state: 'waiting', outcome: null, followUps: [] })

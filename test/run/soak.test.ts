@@ -11,6 +11,7 @@ it.runIf(process.env.REPRISE_TEST_ALL)(
     const seed = Number(process.env.REPRISE_TEST_SEED ?? Date.now() % 100_000)
     console.log(`soak seed ${seed}`)
     const report = await soak({ seconds: SECONDS, seed })
+    expect(report.violations).toEqual([])
     expect(report.rounds.map((round) => round.runs)).toEqual([expect.any(Number)])
   },
 )

@@ -136,6 +136,7 @@ export class World {
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
+    signal?: AbortSignal,
   ): Promise<Response> {
     const { url } = JSON.parse(readFileSync(join(this.homeSeen, 'daemon.json'), 'utf8')) as { url: string }
     const token = readFileSync(join(this.homeSeen, 'token'), 'utf8').trim()
@@ -147,6 +148,7 @@ export class World {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
     })
   }
 

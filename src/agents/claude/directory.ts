@@ -8,6 +8,7 @@ import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Grant } from '../../contract/trust.ts'
+import { throwIfLacking } from '../../files/lacking.ts'
 import { examineUntrusted, readUntrusted } from '../../files/untrusted.ts'
 import type { Env } from '../adapter.ts'
 import { type ContentFile, type DirectoryContent, hashOf } from '../directory-content.ts'
@@ -94,6 +95,7 @@ class Collection implements DirectoryContent {
 
   async addFolder(path: string, except: readonly string[] = [], depth = 0): Promise<void> {
     const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      throwIfLacking(error)
       if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR')
         this.problems.push(`${path} cannot be read: ${error.message}`)
       return [] as Dirent[]

@@ -4,6 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessLacking } from '../../files/lacking.ts'
 import { readUntrusted } from '../../files/untrusted.ts'
 import type { Env } from '../adapter.ts'
 import type { SessionHolder } from '../session-files.ts'
@@ -29,16 +30,16 @@ export async function findClaudeHolders(agentSessionId: string, env: Env): Promi
 }
 
 async function readRecords(dir: string, agentSessionId: string): Promise<LiveRecord[]> {
-  const names = await readdir(dir).catch(() => [])
-  const records = names
-    .filter((name) => name.endsWith('.json'))
-    .map(async (name): Promise<LiveRecord[]> => {
-      const record = parse(await readUntrusted(join(dir, name), MAX_RECORD_BYTES))
-      if (!isRecord(record) || record.sessionId !== agentSessionId || typeof record.pid !== 'number')
-        return []
-      return [{ pid: record.pid, procStart: typeof record.procStart === 'string' ? record.procStart : null }]
+  const records: LiveRecord[] = []
+  for (const name of await readdir(dir).catch(unlessLacking([]))) {
+    const record = name.endsWith('.json') && parse(await readUntrusted(join(dir, name), MAX_RECORD_BYTES))
+    if (!isRecord(record) || record.sessionId !== agentSessionId || typeof record.pid !== 'number') continue
+    records.push({
+      pid: record.pid,
+      procStart: typeof record.procStart === 'string' ? record.procStart : null,
     })
-  return (await Promise.all(records)).flat()
+  }
+  return records
 }
 
 /** null: the pid belongs to no process, or to another one by now. */
@@ -52,20 +53,23 @@ async function findProcess(pid: number, procStart: string | null): Promise<Sessi
 async function findInSandboxes(records: readonly LiveRecord[]): Promise<SessionHolder[]> {
   const sought = records.filter(({ procStart }) => procStart !== null)
   if (sought.length === 0) return []
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
-  const found = pids.map(async (pid): Promise<SessionHolder[]> => {
+  const holders: SessionHolder[] = []
+  // One after the other: looking at all processes at once would use up the descriptors.
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const pid = Number(name)
     const startTicks = await readStart(pid)
     const same = sought.filter(({ procStart }) => procStart === startTicks)
-    if (startTicks === null || same.length === 0) return []
+    if (startTicks === null || same.length === 0) continue
     const innerPid = await readInnerPid(pid)
-    return same.some((record) => record.pid === innerPid) ? [{ pid, startTicks: Number(startTicks) }] : []
-  })
-  return (await Promise.all(found)).flat()
+    if (same.some((record) => record.pid === innerPid)) holders.push({ pid, startTicks: Number(startTicks) })
+  }
+  return holders
 }
 
 /** null: the process does not exist, or is a zombie, which no longer writes and may remain if nobody reaps it. */
 async function readStart(pid: number): Promise<string | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(unlessLacking(null))
   if (stat === null) return null
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' ? null : (fields[19] ?? null)
@@ -76,12 +80,12 @@ async function readStart(pid: number): Promise<string | null> {
  * what it was started with cannot be read.
  */
 async function isEnding(pid: number): Promise<boolean> {
-  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)) === ''
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(unlessLacking(null))) === ''
 }
 
 /** The pid in the innermost pid namespace. null: the process is in ours. */
 async function readInnerPid(pid: number): Promise<number | null> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(unlessLacking(''))
   const [, ...inner] = /^NSpid:\s*(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? []
   return inner.length === 0 ? null : Number(inner.at(-1))
 }

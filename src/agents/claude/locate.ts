@@ -8,6 +8,7 @@
  */
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessLacking } from '../../files/lacking.ts'
 import type { Env } from '../adapter.ts'
 import type { SessionFiles } from '../session-files.ts'
 import { configDirOf } from './config-dir.ts'
@@ -26,7 +27,7 @@ export async function locateClaudeSession(
   if (!UUID.test(agentSessionId)) return null
   const projects = join(configDirOf(env), 'projects')
   const slugs: string[] = []
-  for (const slug of await readdir(projects).catch(() => [])) {
+  for (const slug of await readdir(projects).catch(unlessLacking([]))) {
     if (await isKind(join(projects, slug, `${agentSessionId}.jsonl`), 'isFile', isOwn(slug))) slugs.push(slug)
   }
   const slug = slugs.find((name) => belongsTo(name, workDir)) ?? (slugs.length === 1 ? slugs[0] : undefined)
@@ -84,7 +85,4 @@ export function belongsTo(slug: string, workDir: string): boolean {
 }
 
 const isKind = (path: string, kind: 'isFile' | 'isDirectory', noLink: boolean) =>
-  (noLink ? lstat : stat)(path).then(
-    (found) => found[kind](),
-    () => false,
-  )
+  (noLink ? lstat : stat)(path).then((found) => found[kind](), unlessLacking(false))

@@ -1,5 +1,6 @@
 /** Inspects a session's transcript before it is resumed. Only reads. */
 import { stat } from 'node:fs/promises'
+import { throwIfLacking } from '../../files/lacking.ts'
 import type { Env } from '../adapter.ts'
 import type { TranscriptFacts, TranscriptQuery } from '../session-files.ts'
 import { locateClaudeSession } from './locate.ts'
@@ -25,7 +26,8 @@ export async function inspectClaudeTranscript(
     const scan = await scanTranscript(path, { agentSessionId, messageId, answeredId, ownIds, knownIds })
     const { hasMessage, outside } = scan
     return { state: stateOf(scan, answeredId), path, bytes, hasMessage, outside }
-  } catch {
+  } catch (error) {
+    throwIfLacking(error)
     return { ...MISSING, state: 'unreadable', path }
   }
 }

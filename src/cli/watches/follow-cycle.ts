@@ -37,7 +37,7 @@ export async function followCycle(
       if (end === 'over') break
       continue
     }
-    if (cycle.takenBy !== null) {
+    if (cycle.takenBy) {
       if (!context.json && cycle.message) notify(context, cycle.message)
       id = cycle.takenBy
       continue

@@ -29,7 +29,7 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
         url: url(),
         simulator: simulatorUrl,
         runs: await engine.countRuns(),
-        memoryBytes: process.memoryUsage.rss(),
+        memoryBytes: readMemory(),
         sandbox: await engine.findSandbox(),
         cannotStore: engine.findStorageFailure(),
         kept: engine.listKept(),
@@ -49,5 +49,14 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
       document ??= openApiDocument({ version, url: url() })
       return respond(200, document)
     },
+  }
+}
+
+/** Reading the present size opens a file. If no descriptor is left, the largest size so far is reported. */
+function readMemory(): number {
+  try {
+    return process.memoryUsage.rss()
+  } catch {
+    return process.resourceUsage().maxRSS * 1024
   }
 }
