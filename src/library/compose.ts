@@ -1,6 +1,6 @@
 /** The composition root: the only place that knows all concrete parts and connects them. */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { AgentRegistry, type ConfiguredAgent } from '../agents/registry.ts'
 import { ensureHome } from '../config/home.ts'
 import { loadConfig } from '../config/load.ts'
@@ -27,6 +27,7 @@ import { realPath } from '../process/real-path.ts'
 import { openSandboxHost } from '../process/sandbox/host.ts'
 import type { Scenario } from '../simulator/scenario-types.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
+import { type Restored, restoreCopy } from '../store/sqlite/upgrade.ts'
 import type { Store } from '../store/store.ts'
 import {
   ALL_ADAPTERS,
@@ -39,6 +40,7 @@ import {
 import { brokerEnvironment } from './broker-environment.ts'
 import { systemClock } from './clock.ts'
 import { closeAll } from './close-all.ts'
+import { backupFolder, databasePath } from './database-path.ts'
 import { type Holder, lockHome } from './lock.ts'
 import type { EngineLog } from './log.ts'
 import { createNotifier } from './notifier.ts'
@@ -47,9 +49,11 @@ import { readProject } from './project.ts'
 import { createRedactor } from './redaction.ts'
 import { openSealer } from './sealer.ts'
 import { engineSettings } from './settings.ts'
+import { cancelSettledSince } from './settled-since.ts'
 import { openSimulator } from './simulated.ts'
 import { startReadingThread } from './start-reading-thread.ts'
 import { ensureToken, writeToken } from './token.ts'
+import { readVersion } from './version.ts'
 
 export interface ComposeInput {
   home: string
@@ -70,6 +74,10 @@ export interface ComposeInput {
   agents?: readonly ConfiguredAgent[]
   /** What runs may be for besides the purposes of Reprise's own. */
   purposes?: FurtherPurposes
+  /** Go back to a copy of the database first: this file, or the newest copy that can be used. */
+  restore?: { file: string | null } | undefined
+  /** Called before something that may take long. */
+  onWork?: ((what: string) => void) | undefined
 }
 
 export interface Composition {
@@ -101,6 +109,8 @@ export async function compose({
   clock: machine = systemClock,
   agents: others = [],
   purposes,
+  restore,
+  onWork,
 }: ComposeInput): Promise<Composition> {
   const { config, watches, sources } = loadConfig({ home: asked, cwd, env, settings })
   const notices = ensureHome(asked)
@@ -117,10 +127,25 @@ export async function compose({
     const { redactor } = known
     notices.push(...known.notices)
     log.redactWith(redactor)
-    const store = await openSqliteStore(databasePath(config, home), machine.now(), {
+    const database = databasePath(config, home)
+    const upgrade = {
+      folder: backupFolder(home),
+      version: readVersion(),
+      onWork,
+      onCopy: (path: string) =>
+        notices.push(
+          `The database was migrated. The copy from before is ${path}; to go back to it, use the older version: reprise up --restore-backup`,
+        ),
+    }
+    const restored = restore
+      ? await restoreCopy(database, { ...upgrade, ...restore, now: machine.now() })
+      : null
+    if (restored) notices.push(describeRestored(restored))
+    const store = await openSqliteStore(database, machine.now(), {
       redactor,
       now: () => machine.now(),
       sealer: openSealer(home),
+      upgrade,
     })
     closers.push(store.close)
     await store.sealSecrets()
@@ -162,7 +187,7 @@ export async function compose({
       spool,
       handling: new Handling(join(home, 'handling')),
       disks: {
-        paths: onePerDisk([home, spool, dirname(databasePath(config, home))]),
+        paths: onePerDisk([home, spool, dirname(database)]),
         readFree: readDiskFree,
         reserve: openReserve(join(home, 'reserve')),
       },
@@ -188,6 +213,7 @@ export async function compose({
       ...(purposes ? { purposes } : {}),
     })
     closers.push(engine.close)
+    await cancelSettledSince(store, engine)
     const access = await openAccess(
       { store, clock: machine, writeCommandLineToken: (secret) => writeToken(home, secret) },
       token,
@@ -200,6 +226,9 @@ export async function compose({
     throw error
   }
 }
+
+const describeRestored = ({ from, kept, settledSince }: Restored) =>
+  `Went back to the copy ${from}; the newer database is kept in ${kept}.${settledSince.length === 0 ? '' : ` Runs that were open in the copy and have ended since are cancelled in it, not repeated: ${settledSince.join(', ')}.`}`
 
 /** The home, by any of its names, and a database outside of it. */
 function ownPaths(config: Config, home: string, asked: string): string[] {
@@ -240,18 +269,4 @@ async function withSimulator(
     agents: agents.map((agent, index) => (needy[index] ? simulate(agent, simulatorUrl, home) : agent)),
     simulatorUrl,
   }
-}
-
-function databasePath(config: Config, home: string): string {
-  const { url } = config.store
-  if (url === undefined) return join(home, 'reprise.db')
-  const path = /^(?:sqlite|file):(?:\/\/)?(.+)$/.exec(url)?.[1]
-  if (path) return resolve(path)
-  throw new RepriseError(
-    'config-invalid',
-    `store.url: ${new URL(url).protocol} databases are not supported yet`,
-    {
-      hint: 'Use sqlite:/path/to/file.db, or remove store.url.',
-    },
-  )
 }

@@ -16,6 +16,8 @@ export interface DaemonLink {
   client: Client
   url: string
   pid: number
+  /** The version of the daemon. */
+  version: string
 }
 
 const HEALTH_TIMEOUT_MS = 5000
@@ -33,7 +35,7 @@ export async function findDaemon(home: string): Promise<DaemonLink | null> {
     return null
   })
   if (health?.pid === pid && socket === undefined) throw olderDaemon(pid)
-  if (health?.pid === pid) return { client, url, pid }
+  if (health?.pid === pid) return { client, url, pid, version: String(health.version) }
   // Refused at once: the process with that pid is not the daemon.
   if (health || !patience.aborted) return null
   throw new RepriseError(
@@ -83,9 +85,9 @@ export function locateDaemon(home: string): (DaemonFile & { token: string }) | n
 }
 
 /** Asks who listens on the port that an older daemon published. Nothing secret is sent there. */
-async function askPort(url: string, signal: AbortSignal): Promise<{ pid?: unknown }> {
+async function askPort(url: string, signal: AbortSignal): Promise<{ pid?: unknown; version?: unknown }> {
   const response = await fetch(new URL('/api/health', url), { signal })
-  return (await response.json()) as { pid?: unknown }
+  return (await response.json()) as { pid?: unknown; version?: unknown }
 }
 
 const olderDaemon = (pid: number) =>

@@ -30,5 +30,6 @@ const NOT_FOR_AGENTS = [
   'mirror',
   'damaged',
   'handling',
+  'backups',
   'simulated',
 ]

@@ -1,14 +1,12 @@
 /** Starts an agent under its keeper, in its own process session. Neither depends on this process. */
-import { spawn } from 'node:child_process'
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, closeSync, constants, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { RepriseError } from '../contract/errors.ts'
 import { type AttemptDir, KEEPER_LOG } from './attempt-dir.ts'
+import { explainFailedStart, KEEPER, SHELL } from './failed-start.ts'
 import { planLockLimit, readOwnLimits } from './lock-limit.ts'
 import { identify, MARKER, type ProcessIdentity } from './proc.ts'
-
-const KEEPER = fileURLToPath(new URL('keeper.sh', import.meta.url))
 
 export interface LaunchInput {
   attemptId: string
@@ -24,30 +22,29 @@ export async function launch(input: LaunchInput): Promise<ProcessIdentity> {
   writeLimit(input)
   const log = openSync(join(input.dir.path, KEEPER_LOG), 'a', 0o600)
   try {
-    const child = spawn('/bin/sh', [KEEPER, input.dir.path, input.program, ...input.args], {
-      cwd: input.workDir,
-      env: { ...input.env, [MARKER]: input.attemptId },
-      detached: true,
-      stdio: ['ignore', 'ignore', log],
+    const { pid } = await start(input, log).catch((cause: unknown) => {
+      throw explainFailedStart(cause as NodeJS.ErrnoException, input)
     })
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve)
-      child.once('error', (cause) => {
-        reject(
-          new RepriseError('agent-unavailable', `could not start ${input.program}: ${cause.message}`, {
-            cause,
-          }),
-        )
-      })
-    })
-    child.unref()
-    const { pid } = child
     const identity = pid === undefined ? null : identify(pid)
     // The keeper has already ended; its exit code is in the folder.
     return identity ?? { pid: pid ?? 0, startTicks: '', bootId: '' }
   } finally {
     closeSync(log)
   }
+}
+
+/** Rejects also with errors that `spawn` throws. */
+async function start(input: LaunchInput, log: number): Promise<ChildProcess> {
+  accessSync(KEEPER, constants.R_OK)
+  const child = spawn(SHELL, [KEEPER, input.dir.path, input.program, ...input.args], {
+    cwd: input.workDir,
+    env: { ...input.env, [MARKER]: input.attemptId },
+    detached: true,
+    stdio: ['ignore', 'ignore', log],
+  })
+  await once(child, 'spawn')
+  child.unref()
+  return child
 }
 
 /**

@@ -22,11 +22,18 @@ export interface Running {
   says: (text: string) => Promise<void>
 }
 
+interface StartOptions {
+  stdin?: string
+  env?: Record<string, string>
+  /** The launcher of another installation. */
+  bin?: string
+}
+
 export interface Cli {
   home: string
   workDir: string
-  start: (args: string[], options?: { stdin?: string; env?: Record<string, string> }) => Running
-  run: (args: string[], options?: { stdin?: string; env?: Record<string, string> }) => Promise<Result>
+  start: (args: string[], options?: StartOptions) => Running
+  run: (args: string[], options?: StartOptions) => Promise<Result>
   /** The same in this process, for what does not depend on a process of its own; a daemon has to be up. */
   inside: (args: string[], options?: { stdin?: string; env?: Record<string, string> }) => Promise<Answer>
   daemonPid: () => number
@@ -42,7 +49,7 @@ export function createCli(env: Record<string, string> = {}): Cli {
   // HOME of its own: no credentials, no configuration of the machine.
   const own = { ...machine, HOME: root, REPRISE_HOME: home, REPRISE_PORT: '0', ...env }
   const start: Cli['start'] = (args, options = {}) => {
-    const child = spawn(BIN, args, {
+    const child = spawn(options.bin ?? BIN, args, {
       cwd: root,
       env: { ...own, ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],

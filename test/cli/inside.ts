@@ -5,6 +5,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import type { CliContext } from '../../src/cli/base/context.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { readVersion } from '../../src/library/version.ts'
 
 export interface Answer {
   code: number
@@ -23,7 +24,7 @@ export async function runInside(
   const context: CliContext = {
     env,
     cwd,
-    version: '0.0.0-test',
+    version: readVersion(),
     entry: '',
     stdin: Readable.from(stdin === undefined ? [] : [stdin]),
     stdout: stdout.stream,

@@ -267,7 +267,7 @@ describe('starting', () => {
   it('in a directory that does not exist is refused, and nothing is started', async () => {
     const attempt = newAttempt()
     await expect(start('obeys-sigterm.sh', { attempt, workDir: '/nowhere' })).rejects.toMatchObject({
-      code: 'agent-unavailable',
+      code: 'work-dir-unusable',
     })
     expect(marked(attempt.id)).toEqual([])
     expect(exists(join(attempt.dir.path, 'started'))).toBe(false)

@@ -7,6 +7,7 @@ import type { Obstacle } from '../../contract/obstacle.ts'
 import type { Watch } from '../../contract/watch.ts'
 import { type CliContext, printJson, printLine } from '../base/context.ts'
 import { findDaemon, homeOf } from '../daemon/link.ts'
+import { noticeVersion } from '../daemon/version-notice.ts'
 import { obstacleLines, pausedLines, quotaLines } from '../run/obstacle-text.ts'
 import { runRows } from '../run/table.ts'
 import { count, formatAge, formatBytes, formatDistance } from '../terminal/amounts.ts'
@@ -29,6 +30,7 @@ async function showStatus(context: CliContext): Promise<void> {
       hint: 'Start it with: reprise up',
     })
   }
+  noticeVersion(context, daemon)
   const { client } = daemon
   const [status, agents, running, paused, watches, approvals] = await Promise.all([
     client.status(),

@@ -4,12 +4,16 @@ import { RepriseError } from '../../contract/errors.ts'
 import { type CliContext, notify } from '../base/context.ts'
 import { styleFor } from '../terminal/terminal.ts'
 import { type DaemonLink, findDaemon, homeOf } from './link.ts'
+import { noticeVersion } from './version-notice.ts'
 
 /** Finds the daemon, and starts it in the background if none runs. */
 export async function connect(context: CliContext): Promise<DaemonLink> {
   const home = homeOf(context)
   const running = await findDaemon(home)
-  if (running) return running
+  if (running) {
+    noticeVersion(context, running)
+    return running
+  }
   const { startInBackground } = await import('./process.ts')
   const { link, notices } = await startInBackground(context, home)
   const { dim } = styleFor(context.stderr, context.env)

@@ -1,4 +1,7 @@
-/** The one message that a daemon in the background sends to the command that started it: that it is ready, or why not. */
+/**
+ * What a daemon in the background tells the command that started it: that it does something that takes long, as often as
+ * it does, and in the end that it is ready, or why not.
+ */
 import { type ErrorBody, RepriseError, toRepriseError } from '../../contract/errors.ts'
 
 export interface Ready {
@@ -9,6 +12,19 @@ export interface Ready {
 }
 
 type Handshake = { ready: Ready } | { failed: ErrorBody['error'] }
+
+/** Returns whether a command was told. */
+export function tellWorking(what: string): boolean {
+  if (!process.send || !process.connected) return false
+  process.send({ working: what })
+  return true
+}
+
+/** What the daemon does, if the message says no more than that. */
+export function readWorking(message: unknown): string | null {
+  const { working } = message as { working?: unknown }
+  return typeof working === 'string' ? working : null
+}
 
 /** Tells the command that started this process, if there is one and it still listens. */
 export async function tellReady(ready: Ready): Promise<void> {

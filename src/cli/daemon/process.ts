@@ -6,11 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureHome } from '../../config/home.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import { isHeldByDaemon } from '../../library/held.ts'
-import type { CliContext } from '../base/context.ts'
-import { type Ready, readHandshake } from './handshake.ts'
+import { type CliContext, notify } from '../base/context.ts'
+import { type Ready, readHandshake, readWorking } from './handshake.ts'
 import { type DaemonLink, findDaemon } from './link.ts'
 
 const READY_WITHIN_MS = 30_000
+/** After the daemon has said that it does something that takes long, such as copying a large database. */
+const WORK_WITHIN_MS = 30 * 60_000
 const LOG_LIMIT_BYTES = 20 * 1024 * 1024
 
 /** `options` are further options of `reprise up`. */
@@ -56,7 +58,7 @@ async function launch(context: CliContext, home: string, options: readonly strin
   )
   closeSync(log)
   try {
-    const ready = readHandshake(await firstMessage(child, home))
+    const ready = readHandshake(await lastMessage(child, home, context))
     return { ...ready, notices: [...new Set([...notes, ...ready.notices])] }
   } finally {
     if (child.connected) child.disconnect()
@@ -64,20 +66,27 @@ async function launch(context: CliContext, home: string, options: readonly strin
   }
 }
 
-function firstMessage(child: ChildProcess, home: string): Promise<unknown> {
+function lastMessage(child: ChildProcess, home: string, context: CliContext): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const fail = (what: string) => reject(new RepriseError('daemon-unreachable', what, seeLog(home)))
-    const timer = setTimeout(() => {
-      child.kill()
-      fail(`the daemon was not ready within ${READY_WITHIN_MS / 1000} s`)
-    }, READY_WITHIN_MS)
-    child.once('message', resolve)
+    const limit = (ms: number) =>
+      setTimeout(() => {
+        child.kill()
+        fail(`the daemon was not ready within ${ms / 1000} s`)
+      }, ms)
+    let timer = limit(READY_WITHIN_MS)
+    child.on('message', (message) => {
+      clearTimeout(timer)
+      const working = readWorking(message)
+      if (working === null) return resolve(message)
+      if (!context.json) notify(context, working)
+      timer = limit(WORK_WITHIN_MS)
+    })
     child.once('error', (error) => fail(`the daemon could not be started: ${error.message}`))
-    child.once('exit', (code, signal) =>
-      fail(`the daemon ended while starting (${signal ?? `exit code ${code}`})`),
-    )
-    child.once('message', () => clearTimeout(timer))
-    child.once('exit', () => clearTimeout(timer))
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer)
+      fail(`the daemon ended while starting (${signal ?? `exit code ${code}`})`)
+    })
   })
 }
 

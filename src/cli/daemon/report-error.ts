@@ -5,9 +5,10 @@ import { exitCodeOf } from '../base/exit-code.ts'
 import { styleFor } from '../terminal/terminal.ts'
 import { withLocalTimes } from '../terminal/time.ts'
 import { explainRefusal, homeOf } from './link.ts'
+import { explainVersions } from './version-notice.ts'
 
 export async function reportError(thrown: unknown, context: CliContext): Promise<number> {
-  const error = explainRefusal(toRepriseError(thrown), homeOf(context))
+  const error = explainVersions(explainRefusal(toRepriseError(thrown), homeOf(context)), context)
   if (context.json) {
     await printJson(context, error.toBody())
   } else {

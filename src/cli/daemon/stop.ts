@@ -96,7 +96,7 @@ async function listAll(client: Client, state: Run['state']): Promise<Run[]> {
   return found
 }
 
-async function waitUntilGone(pid: number, withinMs: number): Promise<boolean> {
+export async function waitUntilGone(pid: number, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs
   while (isAlive(pid)) {
     if (performance.now() > until) return false

@@ -31,7 +31,7 @@ export async function checkDaemon(
       return { check: ok('daemon', `running at ${daemon.url} (pid ${daemon.pid})`), daemon }
     }
     const message = `the running daemon is version ${version}, this is ${context.version}`
-    return { check: warn('daemon', message, 'Run: reprise down && reprise up'), daemon }
+    return { check: warn('daemon', message, 'Run: reprise up --restart; running agents continue'), daemon }
   } catch (error) {
     const { message, hint } = explainRefusal(toRepriseError(error), home)
     return { check: fail('daemon', message, hint ?? 'Run: reprise down && reprise up'), daemon: null }

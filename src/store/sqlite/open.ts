@@ -16,6 +16,7 @@ import { createStore, type Store, type StoreOptions } from '../store.ts'
 import { createChangeTriggers } from './change-triggers.ts'
 import { nodeSqliteDialect } from './driver.ts'
 import { convertIfSmall, createShrink, prepareIfNew } from './shrink.ts'
+import { copyBeforeMigration, refuseNewer, type UpgradeOptions, VERSION_FACT } from './upgrade.ts'
 
 const COMMIT_WINDOW_MS = 15
 const BUSY_TIMEOUT_MS = 5000
@@ -36,12 +37,14 @@ export const PRAGMAS = `
 
 export interface OpenOptions extends Partial<Omit<StoreOptions, 'windowMs' | 'createShrink'>> {
   commitWindowMs?: number
+  /** Without it, no copy is made before migrations. */
+  upgrade?: UpgradeOptions
 }
 
 export async function openSqliteStore(
   path: string,
   now: Date,
-  { commitWindowMs = COMMIT_WINDOW_MS, ...options }: OpenOptions = {},
+  { commitWindowMs = COMMIT_WINDOW_MS, upgrade, ...options }: OpenOptions = {},
 ): Promise<Store> {
   const opened: DatabaseSync[] = []
   const connect = () => {
@@ -60,7 +63,11 @@ export async function openSqliteStore(
   }
   try {
     const writer = connect()
+    const [first] = opened as [DatabaseSync]
+    if (upgrade) refuseNewer(first, upgrade)
+    if (upgrade) await copyBeforeMigration(first, now, upgrade)
     await migrate(writer as unknown as Kysely<unknown>, now)
+    if (upgrade) await noteVersion(writer, upgrade.version)
     for (const database of opened) convertIfSmall(database)
     for (const id of await listNewestIds(writer)) createIdsAfter(id)
     for (const database of opened) createChangeTriggers(database)
@@ -88,6 +95,15 @@ export async function openSqliteStore(
       },
     )
   }
+}
+
+/** Names the Reprise that opened the database last, for copies and for older ones. */
+async function noteVersion(db: Kysely<Tables>, value: string): Promise<void> {
+  await db
+    .insertInto('facts')
+    .values({ key: VERSION_FACT, value })
+    .onConflict((oc) => oc.column('key').doUpdateSet({ value }).where('facts.value', '<>', value))
+    .execute()
 }
 
 /**
