@@ -46,7 +46,6 @@ export const systemRoutes = {
   testNotifications: {
     tag: 'system',
     summary: 'Sends a test notification to the configured targets, once, and says what became of each',
-    scope: 'admin',
     body: TestNotifications,
     bodyOptional: true,
     responses: { 200: json('The targets in the order of the configuration', page(NotificationTest)) },
