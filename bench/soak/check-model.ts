@@ -89,9 +89,12 @@ export function checkMoney(
       const reported =
         !STOPPED.includes(attempt.outcome?.name ?? '') &&
         events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
-      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged.
+      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged. If the
+      // disk was full only for a moment, a torn line is all that shows it.
       const unseen = events.some(
-        (event) => event.attemptId === attempt.id && event.type === 'gap' && event.reason === 'disk-full',
+        (event) =>
+          event.attemptId === attempt.id &&
+          (event.type === 'raw-line' || (event.type === 'gap' && event.reason === 'disk-full')),
       )
       // The CLI does not count an answer that was cut off; it asks again.
       const whole = own.filter(({ outcome }) => outcome !== 'cut')

@@ -14,11 +14,14 @@ export interface Exit {
   stderr: string
   /** The agent's input was closed unexpectedly. */
   starved: boolean
+  /** The disk was full when it ended. */
+  unwritten: boolean
 }
 
 export const exitOf = (end: SupervisionEnd, stderr: string): Exit => ({
   exitCode: end.kind === 'exited' ? exitCodeOf(end.code, stderr) : null,
   starved: end.starved,
+  unwritten: end.kind === 'lost' && end.unwritten === true,
   stderr,
 })
 
@@ -26,12 +29,12 @@ export function classify(
   adapter: AgentAdapter,
   { own: events, attempt, turnEnd }: Trace,
   questions: readonly QuestionRecord[],
-  { starved, exitCode, stderr }: Exit,
+  { starved, unwritten, exitCode, stderr }: Exit,
 ): Outcome {
   const stopCause = attempt.stopCause as StopCause | null
   const outcome = adapter.classify({ stopCause, exitCode, stderr, turnEnd, ...readLimit(events, stopCause) })
-  if (outcome.name === 'crashed' && (stopCause === 'disk-full' || (!stopCause && namesTemporary(stderr))))
-    return { ...outcome, temporary: true }
+  const lacked = stopCause === 'disk-full' || (!stopCause && (unwritten || namesTemporary(stderr)))
+  if (outcome.name === 'crashed' && lacked) return { ...outcome, temporary: true }
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),
