@@ -183,7 +183,7 @@ describe('in pieces', () => {
     expect(streamed.add('portant** to wa')).toBe('')
     expect(streamed.showWords()).toBe(' **very important** to')
     expect(streamed.showAll(false)).toBe(' wa')
-    expect(streamed.pending()).toBe(null)
+    expect(streamed.hasPending()).toBe(false)
     expect(streamed.add('it.\nNext')).toBe('it.\n')
     expect(streamed.showAll(true)).toBe('Next\n')
     expect(streamed.end()).toBe('')

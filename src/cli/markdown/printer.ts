@@ -22,8 +22,8 @@ export interface MarkdownPrinter {
   showAll: (breakLine: boolean) => string
   /** Shows the rest. The next text is a document of its own. */
   end: () => string
-  /** Whether something is held back: a line, or rows of a table. */
-  pending: () => 'line' | 'table' | null
+  /** Whether something is held back. */
+  hasPending: () => boolean
 }
 
 export interface PrinterOptions {
@@ -235,7 +235,7 @@ export function createMarkdownPrinter({ style, width }: PrinterOptions): Markdow
       started = false
       return shown
     },
-    pending: () => (rows.length > 0 ? 'table' : held || rest.trim() !== '' ? 'line' : null),
+    hasPending: () => rows.length > 0 || held !== null || rest.trim() !== '',
   }
 }
 

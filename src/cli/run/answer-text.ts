@@ -31,7 +31,7 @@ export function createAnswerText(context: CliContext, say: (text: string) => Pro
   }
   const startTimers = (shown: MarkdownPrinter) => {
     clearTimeout(pause)
-    if (shown.pending() === null) return
+    if (!shown.hasPending()) return
     pause = setTimeout(() => void say(shown.showAll(false)), PAUSE_MS).unref()
     words ??= setTimeout(() => {
       words = undefined
