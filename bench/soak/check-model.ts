@@ -1,7 +1,7 @@
 /** Checks what the model was sent, and what it cost, from the simulator's records. */
 import type { RunEvent } from '../../src/contract/events.ts'
 import type { RequestRecord } from '../../src/simulator/request-record.ts'
-import { FALLBACK_RULE, PROMPT_RULE, promptsIn } from './scenario.ts'
+import { FALLBACK_RULE, isTask, PROMPT_RULE, promptsIn } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 import type { SoakClock } from './soak-clock.ts'
 
@@ -18,7 +18,8 @@ export function checkRequests(
       tell(`${where}: the scenario has no answer to ${quote(request.userText)}`)
     // I5: a history that contains a prompt twice was resumed and given that prompt again.
     const prompts = promptsIn(userTexts(request))
-    const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index)
+    // A handoff to the next tier names the task.
+    const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index && !isTask(tag, 'chain'))
     if (twice.length > 0) tell(`${where} holds ${[...new Set(twice)].join(', ')} more than once`)
   }
   const owners = findOwners(requests, settled, clock)

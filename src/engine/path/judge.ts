@@ -3,6 +3,7 @@ import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { clearsSession, type ResumeEnd } from '../../core/continue/refused-resume.ts'
 import { namesTemporary } from '../../core/system-error.ts'
+import { exitCodeOf } from '../../process/exit-code.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import { readLimit } from '../obstacles/met-limit.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
@@ -16,7 +17,7 @@ export interface Exit {
 }
 
 export const exitOf = (end: SupervisionEnd, stderr: string): Exit => ({
-  exitCode: end.kind === 'exited' ? end.code : null,
+  exitCode: end.kind === 'exited' ? exitCodeOf(end.code, stderr) : null,
   starved: end.starved,
   stderr,
 })
