@@ -116,8 +116,10 @@ async function oneRound(
     const played = await playRound(input)
     world = played.world
     const { violations, ...checked } = await checkRound(played)
-    if (violations.length > 0)
-      violations.push(`(the files of this round are in ${keep(played.world, name, violations)})`)
+    const last = violations.at(-1)
+    if (last !== undefined)
+      violations[violations.length - 1] =
+        `${last} (the files of this round are in ${keep(played.world, name, violations)})`
     return { round: { ...checked, kills: played.kills, faults: played.faults }, violations }
   } catch (error) {
     world ??= (error as { world?: World }).world

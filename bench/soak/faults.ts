@@ -128,7 +128,8 @@ async function fillDisk(world: World, ms: number): Promise<boolean> {
   const path = join(world.home, 'filler')
   const until = performance.now() + ms
   try {
-    while (performance.now() < until) {
+    // A round that is interrupted takes the disk away; what follows would be the machine's own.
+    while (performance.now() < until && isOwnDisk(world)) {
       fill(path)
       await delay(50)
     }
@@ -138,10 +139,15 @@ async function fillDisk(world: World, ms: number): Promise<boolean> {
   }
 }
 
+const isOwnDisk = ({ home, dir }: World): boolean => {
+  const homeDisk = statSync(home, { throwIfNoEntry: false })?.dev
+  return homeDisk !== undefined && homeDisk !== statSync(dir, { throwIfNoEntry: false })?.dev
+}
+
 function fill(path: string): void {
   const file = openSync(path, 'a')
   try {
-    // Never more than the small disk has, in case that it is gone and this is the machine's own.
+    // Never more than the small disk has.
     for (let written = 0; written < DISK_BYTES; written += FILL_BYTES)
       writeSync(file, Buffer.alloc(FILL_BYTES))
   } catch {
