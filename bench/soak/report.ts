@@ -50,10 +50,7 @@ export function summarize(report: SoakReport): string {
     ['attempts', `${count('attempts')}: ${totals(({ attemptOutcomes }) => attemptOutcomes)}`],
     ['model requests', String(count('modelRequests'))],
     ['runs ended as', totals(({ outcomes }) => outcomes)],
-    [
-      'violations',
-      violations.length === 0 ? '0: nothing lost, doubled or orphaned' : String(violations.length),
-    ],
+    ['violations', describeViolations(report)],
   ]
   return [
     `### Soak${mixed ? ', mixed' : ''}, seed ${seed}${interrupted ? ' (ended before its goal)' : ''}`,
@@ -63,4 +60,9 @@ export function summarize(report: SoakReport): string {
     ...rows.map(([name, value]) => `| ${name} | ${value} |`),
     ...(violations.length === 0 ? [] : ['', ...violations.map((violation) => `- ${violation}`)]),
   ].join('\n')
+}
+
+function describeViolations({ rounds, violations }: SoakReport): string {
+  if (violations.length > 0) return String(violations.length)
+  return rounds.length === 0 ? 'no round was finished' : '0: nothing lost, doubled or orphaned'
 }
