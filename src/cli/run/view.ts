@@ -11,6 +11,7 @@ import { createStatusLine } from '../terminal/status-line.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { formatTime, withLocalTimes } from '../terminal/time.ts'
 import { leftOutText } from './left-out-text.ts'
+import type { Typed } from './line-input.ts'
 import { advance, type Before, formatProgress, startProgress } from './progress.ts'
 import { contentLine, toolLine } from './tool-line.ts'
 
@@ -18,6 +19,8 @@ export interface RunView {
   show: (event: RunEvent) => Promise<void>
   /** Prints a line of Reprise's own. */
   note: (line: string) => void
+  /** Shows what a person types in the status line; null: nothing is typed. */
+  showTyped: (typed: Typed | null) => void
   /** Removes the status line, for example for a question, until the returned function is called. */
   giveWay: () => () => void
   end: () => Promise<void>
@@ -92,6 +95,7 @@ export function createRunView(context: CliContext, { announceResume, before }: R
   return {
     show,
     note,
+    showTyped: status.showTyped,
     giveWay: () => {
       status.hold()
       return status.release
