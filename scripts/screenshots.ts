@@ -1,11 +1,13 @@
 /**
- * Makes pictures of every page in light, dark and phone width, with the data of screenshots/story.ts.
+ * Makes pictures of every page in light, dark and phone width, with the data of screenshots/story.ts, and of the states
+ * that pages have besides their content (screenshots/states.ts).
  * `npm run screenshots` writes them to dist/screenshots; `-- --docs` also updates those in docs/pictures.
  */
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { BrowserContextOptions } from 'playwright-core'
 import { findBrowser } from '../test/web/browser.ts'
+import { shootEmpty, shootLost, shootStates } from './screenshots/states.ts'
 import { begin, play } from './screenshots/story.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -17,7 +19,11 @@ if ('problem' in found) throw new Error(`the browser does not start: ${found.pro
 const { browser } = found
 const watching = await begin()
 const { world } = watching
+const only = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+const wanted = (name: string) => only.length === 0 || only.includes(name)
 try {
+  const states = { browser, world, target }
+  if (wanted('empty')) await shootEmpty(states)
   const story = await play(watching)
   const pages = {
     now: '/',
@@ -39,7 +45,6 @@ try {
     dark: { viewport: { width: 1360, height: 860 }, colorScheme: 'dark' },
     phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true, hasTouch: true },
   }
-  const only = process.argv.slice(2).filter((word) => !word.startsWith('--'))
   for (const [look, options] of Object.entries(looks)) {
     const context = await browser.newContext({
       ...options,
@@ -54,7 +59,7 @@ try {
     await page.goto(url)
     await page.getByText('live', { exact: false }).first().waitFor()
     for (const [name, path] of Object.entries(pages)) {
-      if (only.length > 0 && !only.includes(name)) continue
+      if (!wanted(name)) continue
       await page.goto(new URL(path, url).href)
       await page.locator('main h1').first().waitFor({ state: 'attached' })
       await page.waitForLoadState('networkidle', { timeout: 2500 }).catch(() => {})
@@ -65,6 +70,8 @@ try {
     }
     await context.close()
   }
+  if (wanted('states')) await shootStates(states)
+  if (wanted('lost')) await shootLost(states)
   if (process.argv.includes('--docs')) {
     for (const name of ['now-light', 'job-dark', 'incident-light']) {
       copyFileSync(join(target, `${name}.png`), join(root, 'docs', 'pictures', `${name}.png`))

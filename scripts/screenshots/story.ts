@@ -271,7 +271,16 @@ export async function play(watching: Watching): Promise<Story> {
   const api = <T>(path: string, body?: object) => world.api<T>('POST', path, body)
   const workDir = world.workDir
 
-  // A conversation, two turns long.
+  // Short conversations, and one of two turns.
+  for (const text of [
+    'Why is the build on CI twice as slow as here?',
+    'Write the release notes of 2.4 from the merged changes.',
+    'Which of our endpoints are not covered by a test?',
+  ]) {
+    const { id } = await api<{ id: string }>('/api/conversations', { workDir })
+    const turn = await api<{ run: { id: string } }>(`/api/conversations/${id}/turns`, { text })
+    await world.settled(turn.run.id)
+  }
   const { id: conversation } = await api<{ id: string }>('/api/conversations', { workDir })
   const say = async (text: string) =>
     (
@@ -405,6 +414,10 @@ function addHistory(path: string): void {
     'update runs set cost_usd = cost_usd * 14, cache_read_tokens = cache_read_tokens * 70, cache_write_tokens = cache_write_tokens * 6, input_tokens = input_tokens * 3, output_tokens = output_tokens * 40 where cost_usd is not null',
   )
   db.exec('update attempts set cost_usd = cost_usd * 14 where cost_usd is not null')
+  db.exec(
+    'update sessions set cost_usd = cost_usd * 14, context_tokens = context_tokens * (9 + abs(random()) % 40)',
+  )
+  db.exec('update runs set context_tokens = context_tokens * 21')
   db.exec(
     "update attempts set cache_use = json_set(cache_use, '$.savedUsd', abs(coalesce(json_extract(cache_use, '$.savedUsd'), 0)) * 20 + 0.6) where cache_use is not null",
   )

@@ -11,14 +11,16 @@ import type {
   UpdatedConversation,
   WarmTurn,
 } from '../contract/conversation.ts'
-import type { Page } from '../contract/http.ts'
+import type { ListSort, Page } from '../contract/http.ts'
 import type { TurnPlan } from '../contract/overview.ts'
 import type { Run } from '../contract/run.ts'
 import { type KeyOptions, keyed, type PageOptions, type Request } from './request.ts'
 
 export interface ConversationCalls {
   createConversation: (request: CreateConversation) => Promise<Conversation>
-  listConversations: (options?: PageOptions & { q?: string | undefined }) => Promise<Page<Conversation>>
+  listConversations: (
+    options?: PageOptions & { q?: string | undefined; sort?: ListSort | undefined },
+  ) => Promise<Page<Conversation>>
   getConversation: (id: string) => Promise<ConversationDetail>
   updateConversation: (id: string, change: UpdateConversation) => Promise<UpdatedConversation>
   /** Describes the effect of a move to that directory without changing anything. */

@@ -50,6 +50,9 @@ export const EventBody = z.discriminatedUnion('type', [
   kind('left-out', LeftOut.shape).describe(
     "The parts of the history that were left out of the prompt because they do not fit into the model's context window.",
   ),
+  kind('context-add', { texts: z.array(z.string()) }).describe(
+    'What Reprise told the agent besides the prompt: the instructions of a tier, the handoff of the tiers before it, what was said before, what interrupted the last attempt. Very long texts are cut off.',
+  ),
   kind('session-start', {
     agentSessionId: z.string(),
     model: z.string().optional(),

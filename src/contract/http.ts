@@ -76,6 +76,11 @@ export interface ListQuery {
 }
 
 /** Each word must be found; case does not matter. */
+export const ListSort = z
+  .enum(['newest', 'activity'])
+  .describe('`newest` (default): by creation. `activity`: the one that was used last comes first.')
+export type ListSort = z.infer<typeof ListSort>
+
 export const SearchText = z.string().max(200)
 
 export const page = <T extends z.ZodType>(item: T) =>

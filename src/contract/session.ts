@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { FollowUp } from './follow-up.ts'
+import type { ListSort } from './http.ts'
 import { ConversationId, JobId, RunId, SessionId } from './ids.ts'
 import { OutcomeName, Usage } from './outcome.ts'
 import { SessionCopy } from './session-transfer.ts'
@@ -84,6 +85,10 @@ export const Session = z
     lastUsedAt: z.iso.datetime().describe('The last activity.'),
     resumableUntil: z.iso.datetime().describe('`lastUsedAt` plus `resume.maxAge`.'),
     archivedAt: z.iso.datetime().nullable(),
+    title: z
+      .string()
+      .nullable()
+      .describe('The beginning of the first prompt that it was given; null: none was given by Reprise.'),
   })
   .meta({
     id: 'Session',
@@ -142,4 +147,5 @@ export interface SessionFilters {
   agent?: string | undefined
   workDir?: string | undefined
   q?: string | undefined
+  sort?: ListSort | undefined
 }

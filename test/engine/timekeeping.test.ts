@@ -44,9 +44,10 @@ class Machine {
     return new Machine(store)
   }
 
-  /** A daemon's clock and its timekeeping. */
-  async boot() {
+  /** A daemon's clock and its timekeeping. `meanwhile` happens during its start. */
+  async boot(meanwhile = () => {}) {
     const clock = new SteadyClock(this.raw)
+    meanwhile()
     const log = { info: () => {}, warn: () => {}, error: () => {} }
     const persist = <T>(write: () => Promise<T>) => write()
     const parts = { store: this.store, clock, log, random: () => 0.5, persist }
@@ -101,6 +102,23 @@ it.each(JUMPS)('the clock is set %s while no daemon runs: the next daemon detect
   machine.pass(4 * MINUTE)
   machine.wallMs += byMs
   const { clock } = await machine.boot()
+  machine.pass(6 * MINUTE - 1, clock)
+  expect(await isDue(store, clock)).toBe(false)
+  machine.pass(1, clock)
+  expect(await isDue(store, clock)).toBe(true)
+})
+
+it.each(JUMPS)('the clock is set %s while a daemon starts: the times move once', async (_, byMs) => {
+  const machine = await Machine.create()
+  const { store } = machine
+  await machine.boot()
+  await waiting(store, 10 * MINUTE)
+  machine.pass(4 * MINUTE)
+  const { clock, timekeeping } = await machine.boot(() => {
+    machine.wallMs += byMs
+  })
+  await timekeeping.follow()
+  expect(clock.now().getTime()).toBe(T0.getTime() + 4 * MINUTE + byMs)
   machine.pass(6 * MINUTE - 1, clock)
   expect(await isDue(store, clock)).toBe(false)
   machine.pass(1, clock)

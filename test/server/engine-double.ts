@@ -257,6 +257,7 @@ function newSession(): SessionDetail {
     lastUsedAt: now.toISOString(),
     resumableUntil: now.toISOString(),
     archivedAt: null,
+    title: null,
     files: [],
     runs: [],
     followUps: [],

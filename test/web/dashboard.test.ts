@@ -181,6 +181,12 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('✓ fixed').first().waitFor()
     await page.getByText('approved by “test” from 127.0.0.1').waitFor()
+    // What the tiers were told can be unfolded.
+    await page.locator('summary', { hasText: 'told' }).first().click()
+    await page
+      .locator('pre', { hasText: /tier 1 of/ })
+      .first()
+      .waitFor()
     expect(desk.watching.incident.docker).toContain('compose up -d web')
   })
 
@@ -244,6 +250,11 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await page.getByRole('link', { name: 'after the restart' }).waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
+    await page.waitForURL(/\/jobs\/job_/)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL(/\/jobs$/)
+    await page.goForward()
     await page.waitForURL(/\/jobs\/job_/)
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()

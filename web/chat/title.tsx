@@ -6,6 +6,7 @@ import { client } from '../data/client.ts'
 import { shorten } from '../format/text.ts'
 import { useAct } from '../parts/act.ts'
 import { Button, Dialog, ErrorBox, Middle } from '../parts/base.tsx'
+import { ConfirmDialog } from '../parts/confirm.tsx'
 import { Field } from '../parts/form.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { MoveDialog } from '../parts/move.tsx'
@@ -65,9 +66,18 @@ export function Title({ conversation }: { conversation: ConversationDetail }) {
         }
         move={(to) => client.updateConversation(id, { workDir: to })}
       />
-      <Dialog title="Delete this conversation?" open={open === 'delete'} onClose={close}>
-        <Delete conversation={conversation} onClose={close} />
-      </Dialog>
+      <ConfirmDialog
+        title="Delete this conversation?"
+        open={open === 'delete'}
+        onClose={close}
+        onConfirm={async () => {
+          await client.deleteConversation(id)
+          await navigate({ to: '/conversations' })
+        }}
+      >
+        Its messages are deleted, and the sessions that only it used. What runs for it is cancelled. Totals of
+        costs stay.
+      </ConfirmDialog>
     </div>
   )
 }
@@ -100,35 +110,6 @@ function Settings({ conversation, onClose }: { conversation: ConversationDetail;
         <Button onClick={onClose}>Close</Button>
         <Button kind="main" busy={act.busy} onClick={() => void save()}>
           Save
-        </Button>
-      </div>
-    </div>
-  )
-}
-
-function Delete({ conversation, onClose }: { conversation: ConversationDetail; onClose: () => void }) {
-  const act = useAct()
-  const navigate = useNavigate()
-  return (
-    <div className="flex flex-col gap-3">
-      <p>
-        Its messages are deleted, and the sessions that only it used. What runs for it is cancelled. Totals of
-        costs stay.
-      </p>
-      {act.error !== null && <ErrorBox error={act.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Keep</Button>
-        <Button
-          kind="danger"
-          busy={act.busy}
-          onClick={() =>
-            void act.run(async () => {
-              await client.deleteConversation(conversation.id)
-              await navigate({ to: '/conversations' })
-            })
-          }
-        >
-          Delete
         </Button>
       </div>
     </div>

@@ -48,7 +48,8 @@ export const runQuery = (id: string) =>
 export const conversationsQuery = (q = '') =>
   infiniteQueryOptions({
     queryKey: ['conversations', q],
-    queryFn: ({ pageParam }) => client.listConversations({ cursor: pageParam, limit: 50, ...asked({ q }) }),
+    queryFn: ({ pageParam }) =>
+      client.listConversations({ cursor: pageParam, limit: 50, sort: 'activity', ...asked({ q }) }),
     ...PAGES,
     placeholderData: keepPreviousData,
   })
@@ -106,7 +107,8 @@ export const cycleQuery = (id: string) =>
 export const sessionsQuery = (filters: SessionFilters = {}) =>
   infiniteQueryOptions({
     queryKey: ['sessions', filters],
-    queryFn: ({ pageParam }) => client.listSessions({ cursor: pageParam, limit: 100, ...asked(filters) }),
+    queryFn: ({ pageParam }) =>
+      client.listSessions({ cursor: pageParam, limit: 100, sort: 'activity', ...asked(filters) }),
     ...PAGES,
     placeholderData: keepPreviousData,
   })

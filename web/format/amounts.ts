@@ -23,7 +23,7 @@ export function formatCost(usd: number | null, estimated = false): string {
   if (usd === null) return '–'
   const mark = estimated ? '≈ ' : ''
   if (usd === 0) return `${mark}${cents.format(0)}`
-  if (Math.abs(usd) < 0.0001) return `${mark}< ${tenths.format(0.0001)}`
+  if (Math.abs(usd) < 0.0001) return `< ${tenths.format(0.0001)}`
   return `${mark}${Math.abs(usd) < 0.01 ? tenths.format(usd) : cents.format(usd)}`
 }
 

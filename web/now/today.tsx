@@ -144,7 +144,7 @@ function FailureGroup({ group }: { group: readonly Failure[] }) {
     <li className="px-3 py-1.5">
       <div className="flex min-h-7 items-center gap-x-3 max-md:flex-wrap">
         <Mark standing="fail" />
-        <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
+        <span className="flex w-96 min-w-0 shrink-0 max-xl:w-72 max-md:w-auto max-md:flex-1">
           <SubjectLink subject={newest.subject} />
         </span>
         <span

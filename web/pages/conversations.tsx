@@ -87,7 +87,9 @@ function ConversationRow({ conversation }: { conversation: Conversation }) {
         </span>
       </span>
       <span className="text-muted max-sm:hidden">{conversation.agent}</span>
-      <span className="w-16 text-right text-muted">{plural(conversation.turnCount, 'turn')}</span>
+      <span className="w-16 text-right text-muted max-sm:hidden">
+        {plural(conversation.turnCount, 'turn')}
+      </span>
       <span className="w-20 text-right text-muted">
         <Ago at={conversation.updatedAt} />
       </span>

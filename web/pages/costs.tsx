@@ -82,8 +82,9 @@ const SERIES: Readonly<Record<What, readonly { name: string; of: (row: CostRow) 
     { name: 'not cached', of: ({ usage }) => usage.inputTokens },
   ],
 }
-const COLOURS = ['fill-accent', 'fill-ok', 'fill-wait', 'fill-line']
-const DOTS = ['bg-accent', 'bg-ok', 'bg-wait', 'bg-line']
+// Shades of one colour: the others mean states.
+const COLOURS = ['fill-accent', 'fill-accent/60', 'fill-accent/30', 'fill-muted/40']
+const DOTS = ['bg-accent', 'bg-accent/60', 'bg-accent/30', 'bg-muted/40']
 
 export function Costs() {
   useTitle('Costs')
@@ -96,7 +97,7 @@ export function Costs() {
   const since = useMemo(() => daysAgo(Number(span) - 1).toISOString(), [span])
   const { data, error, refetch } = useQuery(costsQuery(since))
   return (
-    <Page wide>
+    <Page>
       <PageTitle
         aside={
           <Tabs label="Period" names={SPANS} current={span} onChange={(name) => change({ days: name })} />
@@ -192,9 +193,7 @@ function Figure({ name, value, note }: { name: string; value: string; note: stri
     <div className="bg-surface px-3 py-2.5">
       <dt className="text-label text-muted">{name}</dt>
       <dd className="text-large leading-tight font-semibold">{value}</dd>
-      <dd className="truncate text-label text-muted" title={note}>
-        {note}
-      </dd>
+      <dd className="text-label text-muted">{note}</dd>
     </div>
   )
 }
@@ -209,7 +208,7 @@ function DayBars({ rows, days, what }: { rows: readonly CostRow[]; days: number;
     const parts = series.map(({ name, of }, at) => ({
       name,
       value: ofDay.reduce((sum, row) => sum + of(row), 0),
-      colour: COLOURS[at] ?? 'fill-line',
+      colour: COLOURS[at] ?? 'fill-muted/40',
     }))
     const sum = ofDay.reduce(add, NOTHING)
     const detail = parts.filter(({ value }) => value > 0).map(({ name, value }) => `${name} ${format(value)}`)

@@ -48,7 +48,7 @@ export function CyclePage() {
   }
   if (!cycle) {
     return (
-      <Page wide>
+      <Page>
         <Skeleton rows={6} height={72} />
       </Page>
     )
@@ -62,9 +62,9 @@ export function CyclePage() {
   const first = runs.find(({ escalation }) => escalation?.recommendation.signal)?.escalation?.recommendation
     .signal?.status
   return (
-    <Page wide>
+    <Page>
       <PageTitle aside={<Actions cycle={cycle} />}>
-        <span className="mr-3">
+        <span className="mr-3 whitespace-nowrap">
           <Link to="/watches/$id" params={{ id: cycle.watch }} className="hover:underline">
             {cycle.watch}
           </Link>{' '}
@@ -72,9 +72,9 @@ export function CyclePage() {
         </span>
         <span className="text-base font-normal">
           {first && cycle.status && first !== cycle.status ? (
-            <>
+            <span className="whitespace-nowrap">
               <Status status={first} /> <span className="text-muted">→</span> <Status status={cycle.status} />
-            </>
+            </span>
           ) : cycle.status ? (
             <Status status={cycle.status} />
           ) : (

@@ -36,13 +36,13 @@ export function JobPage() {
   }
   if (!job) {
     return (
-      <Page wide>
+      <Page>
         <Skeleton rows={8} />
       </Page>
     )
   }
   return (
-    <Page wide>
+    <Page>
       <PageTitle aside={<Actions job={job} />}>
         <span className="mr-2">{shorten(job.prompt, 100)}</span>
         <span className="text-base font-normal">

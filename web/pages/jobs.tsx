@@ -53,7 +53,7 @@ export function Jobs() {
   const isFiltered = filters.state !== undefined || q !== ''
   const all = jobs.length > 0 && jobs.every(({ id }) => chosen.has(id))
   return (
-    <Page wide>
+    <Page>
       <PageTitle
         aside={
           <SearchField label="Search jobs" value={address.q ?? ''} onChange={(text) => change({ q: text })} />
@@ -155,6 +155,7 @@ function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Co
       heading: (
         <input
           type="checkbox"
+          className="block"
           aria-label="Choose all that are shown"
           checked={all}
           onChange={(event) => onAll(event.target.checked)}
@@ -163,6 +164,7 @@ function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Co
       cell: (job) => (
         <input
           type="checkbox"
+          className="block"
           aria-label={`Choose ${shorten(job.prompt, 60)}`}
           checked={isChosen(job)}
           onChange={(event) => choose([job], event.target.checked)}
@@ -181,7 +183,7 @@ function columnsOf({ isChosen, choose, all, onAll, sort, onSort }: Choosing): Co
           to="/jobs/$id"
           params={{ id: job.id }}
           data-row
-          className="block truncate font-medium hover:underline"
+          className="font-medium hover:underline max-sm:line-clamp-2 sm:block sm:truncate"
           title={job.prompt.slice(0, 500)}
         >
           {inert(job.prompt).slice(0, 200)}

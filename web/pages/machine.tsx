@@ -21,7 +21,7 @@ export function Machine() {
   useTitle('Machine')
   const { data: status, error, refetch } = useQuery(statusQuery())
   return (
-    <Page wide>
+    <Page>
       <PageTitle>Machine</PageTitle>
       {error && !status && <ErrorBox error={error} retry={() => void refetch()} />}
       <div className="grid gap-x-8 lg:grid-cols-2">

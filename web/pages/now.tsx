@@ -99,7 +99,7 @@ function WorkRow({ run }: { run: AtWork }) {
   return (
     <li className="flex min-h-10 items-center gap-x-3 px-3 py-1.5 max-md:flex-wrap">
       <Mark standing="work" />
-      <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
+      <span className="flex w-96 min-w-0 shrink-0 max-xl:w-72 max-md:w-auto max-md:flex-1">
         <SubjectLink subject={run.subject} />
       </span>
       <span className="min-w-0 flex-1 truncate text-muted max-md:order-last max-md:w-full max-md:basis-full">
@@ -148,7 +148,7 @@ function ParkedRow({ item }: { item: Parked }) {
   return (
     <li className="flex min-h-10 items-center gap-x-3 px-3 py-1.5 max-md:flex-wrap">
       <Mark standing="wait" />
-      <span className="flex w-72 min-w-0 shrink-0 max-md:w-auto max-md:flex-1">
+      <span className="flex w-96 min-w-0 shrink-0 max-xl:w-72 max-md:w-auto max-md:flex-1">
         <SubjectLink subject={item.subject} />
       </span>
       <span

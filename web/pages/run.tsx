@@ -32,7 +32,7 @@ export function RunPage() {
   }
   if (!run) {
     return (
-      <Page wide>
+      <Page>
         <Skeleton rows={8} />
       </Page>
     )

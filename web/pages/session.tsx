@@ -44,14 +44,14 @@ export function SessionPage() {
   }
   if (!session) {
     return (
-      <Page wide>
+      <Page>
         <Skeleton rows={6} />
       </Page>
     )
   }
   const own = session.followUps
   return (
-    <Page wide>
+    <Page>
       <PageTitle aside={<SessionActions session={session} />}>
         Session <code className="text-title">{shortId(session.agentSessionId)}</code>{' '}
         <span className="text-base font-normal">
@@ -237,6 +237,8 @@ function Fill({ runs }: { runs: readonly Run[] }) {
     .toReversed()
     .slice(-60)
   if (known.length === 0) return <p className="text-muted">Not known yet.</p>
+  const window = known.at(-1)?.contextWindow ?? 0
+  const most = Math.max(...known.map(({ contextTokens }) => contextTokens ?? 0))
   const bars = known.map((run, index) => {
     const share = run.contextWindow ? (run.contextTokens ?? 0) / run.contextWindow : 0
     return {
@@ -248,11 +250,13 @@ function Fill({ runs }: { runs: readonly Run[] }) {
     }
   })
   return (
-    <div className="rounded-lg border border-line bg-surface px-3 py-2">
+    <div className="rounded-lg border border-line bg-surface px-3 pt-6 pb-2">
       <Bars
         bars={bars}
         height={60}
-        full={known.at(-1)?.contextWindow ?? 1}
+        // A session that is nearly empty is still readable: the scale ends above the fullest, and says so.
+        full={window > 0 ? Math.min(window, Math.ceil(most * 1.5)) : most}
+        scale
         tick={(index) => known.length < 20 || index % 10 === 9}
         caption="Tokens in the context window after each run"
         format={formatTokens}

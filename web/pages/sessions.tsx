@@ -1,4 +1,4 @@
-/** The agents' sessions, newest first, and the import of one from a file. */
+/** The agents' sessions, the one that was used last first, and the import of one from a file. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -7,7 +7,7 @@ import { oneOf, useAddress } from '../data/address.ts'
 import { useTitle } from '../data/hooks.ts'
 import { sessionsQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
-import { fileName, shorten, shortId } from '../format/text.ts'
+import { fileName, inert, shorten, shortId } from '../format/text.ts'
 import { SESSION_STANDING } from '../format/words.ts'
 import { ContextGauge, Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
@@ -28,7 +28,7 @@ export function Sessions() {
   const sessions = data?.pages.flatMap(({ items }) => items) ?? []
   const isFiltered = q !== '' || filters.status !== undefined
   return (
-    <Page wide>
+    <Page>
       <PageTitle
         aside={
           <>
@@ -90,6 +90,16 @@ const COLUMNS: readonly Column<Session>[] = [
     ),
   },
   {
+    name: 'first prompt',
+    wide: true,
+    cell: ({ title }) =>
+      title && (
+        <span className="max-sm:line-clamp-2 sm:block sm:truncate" title={inert(title)}>
+          {inert(title.split('\n', 1)[0] ?? '')}
+        </span>
+      ),
+  },
+  {
     name: 'state',
     cell: ({ state }) => <StateWord standing={SESSION_STANDING[state]}>{state}</StateWord>,
   },
@@ -97,12 +107,12 @@ const COLUMNS: readonly Column<Session>[] = [
   {
     name: 'directory',
     muted: true,
-    wide: true,
-    from: 'md',
-    cell: ({ workDir }) => <span title={workDir}>{shorten(fileName(workDir), 60)}</span>,
+    from: 'lg',
+    cell: ({ workDir }) => <span title={workDir}>{shorten(fileName(workDir), 24)}</span>,
   },
   {
     name: 'context',
+    from: 'sm',
     cell: (session) => <ContextGauge tokens={session.contextTokens} window={session.contextWindow} />,
   },
   { name: 'turns', right: true, from: 'sm', cell: ({ turns }) => turns },

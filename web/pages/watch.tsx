@@ -34,13 +34,13 @@ export function WatchPage() {
   }
   if (!watch) {
     return (
-      <Page wide>
+      <Page>
         <Skeleton rows={6} />
       </Page>
     )
   }
   return (
-    <Page wide>
+    <Page>
       <PageTitle aside={<WatchActions watch={watch} whole />}>
         {watch.name}{' '}
         <span className="text-base font-normal text-muted">{watch.schedule ?? 'when it is triggered'}</span>

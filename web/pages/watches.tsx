@@ -30,7 +30,7 @@ export function Watches() {
   const { data, error, refetch } = useQuery(watchesQuery())
   const [creating, setCreating] = useState(false)
   return (
-    <Page wide>
+    <Page>
       <PageTitle
         aside={
           <Button kind="main" onClick={() => setCreating(true)}>
@@ -88,7 +88,7 @@ function WatchRow({ watch }: { watch: Watch }) {
         <p className="truncate text-small text-muted">{shorten(watch.prompt, 140)}</p>
       </div>
       <Strip watch={watch.id} />
-      <div className="w-44 text-small max-md:w-auto">
+      <div className="w-44 text-small max-md:w-auto max-md:pl-8">
         {lastCycle ? (
           <Link to="/cycles/$id" params={{ id: lastCycle.id }} className="block truncate hover:underline">
             <StateWord

@@ -335,9 +335,9 @@ export function Badge({ children, standing = 'off' }: { children: ReactNode; sta
 
 export function PageTitle({ children, aside }: { children: ReactNode; aside?: ReactNode }) {
   return (
-    <div className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-1">
+    <div className="mb-4 flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
       <h1 className="min-w-0 text-title font-semibold break-words">{children}</h1>
-      <div className="ml-auto flex flex-wrap items-center gap-2">{aside}</div>
+      <div className="flex flex-wrap items-center gap-2 max-sm:has-[input]:w-full">{aside}</div>
     </div>
   )
 }

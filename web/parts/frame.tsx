@@ -7,6 +7,7 @@ import { follow } from '../data/live.ts'
 import { overviewQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
 import { formatSpan } from '../format/time.ts'
+import { Copyable } from './base.tsx'
 import { useNow } from './clock.tsx'
 import { useKeepFocus } from './keep-focus.ts'
 import { HelpDialog, useKeys } from './keys.tsx'
@@ -142,6 +143,7 @@ function Banner() {
   const connection = useConnection()
   const restartedAt = useRestart()
   const now = useNow()
+  const { data: overview } = useQuery(overviewQuery())
   if (connection.at === 'lost') {
     return (
       <p role="alert" className="border-b border-line bg-fail-soft px-3 py-1.5 text-fail">
@@ -150,10 +152,19 @@ function Banner() {
       </p>
     )
   }
+  const simulated = overview?.simulated ?? []
   if (restartedAt !== null && Date.now() - restartedAt < SHOW_RESTART_MS) {
     return (
       <p role="status" className="border-b border-line bg-wait-soft px-3 py-1.5 text-wait">
         The daemon was restarted. Everything is up to date again.
+      </p>
+    )
+  }
+  if (simulated.length > 0) {
+    return (
+      <p role="note" className="border-b border-line bg-wait-soft px-3 py-1 text-small text-wait">
+        {simulated.join(', ')} talks to the built-in simulator: answers are scripted, and costs are not real.{' '}
+        <Copyable text="reprise doctor" /> says what is missing.
       </p>
     )
   }
@@ -205,8 +216,7 @@ function BottomBar() {
   )
 }
 
-export function Page({ children, wide = false }: { children: ReactNode; wide?: boolean }) {
-  return (
-    <div className={`mx-auto px-4 py-4 md:px-6 ${wide ? 'max-w-[1400px]' : 'max-w-5xl'}`}>{children}</div>
-  )
+/** Every page has the same width, so that nothing moves sideways from page to page. */
+export function Page({ children }: { children: ReactNode }) {
+  return <div className="mx-auto max-w-[1400px] px-4 py-4 md:px-6">{children}</div>
 }

@@ -1,8 +1,9 @@
 /**
- * The keyboard. j and k go through the rows of a page (elements with `data-row`), Enter opens one, Esc leaves it; g and
- * a letter goes to a page. Keys that are typed into a field belong to the field.
+ * The keyboard. j and k go through the rows of a page (elements with `data-row`), Enter opens one, Esc leaves the field
+ * or the row, and then the page of one thing, back to where the reader came from; g and a letter goes to a page. Keys
+ * that are typed into a field belong to the field, and a message that is half written keeps its page.
  */
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { Dialog } from './base.tsx'
 import { PLACES } from './places.ts'
@@ -20,12 +21,38 @@ function move(step: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
+/** The list that has the thing which is shown at this path; undefined: the page shows no single thing. */
+const LISTS = {
+  conversations: '/conversations',
+  jobs: '/jobs',
+  runs: '/',
+  cycles: '/watches',
+  watches: '/watches',
+  sessions: '/sessions',
+} as const
+const listOf = (path: string) => {
+  const [, place = '', id] = path.split('/')
+  return id ? LISTS[place as keyof typeof LISTS] : undefined
+}
+
+const isWriting = () =>
+  [...document.querySelectorAll<HTMLTextAreaElement>('main textarea')].some(({ value }) => value !== '')
+
 export function useKeys({ openPalette, openHelp }: { openPalette: () => void; openHelp: () => void }): void {
   const navigate = useNavigate()
+  const { history } = useRouter()
   const going = useRef(0)
   const handlers = useRef({ openPalette, openHelp })
   handlers.current = { openPalette, openHelp }
   useEffect(() => {
+    const leave = () => {
+      const focused = document.activeElement
+      const list = listOf(history.location.pathname)
+      if (focused instanceof HTMLElement && focused !== document.body && focused.id !== 'main') focused.blur()
+      else if (list === undefined || isWriting()) return
+      else if (history.canGoBack()) history.back()
+      else void navigate({ to: list })
+    }
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault()
@@ -46,21 +73,20 @@ export function useKeys({ openPalette, openHelp }: { openPalette: () => void; op
       else if (event.key === 'k') move(-1)
       else if (event.key === '?') handlers.current.openHelp()
       else if (event.key === '/') handlers.current.openPalette()
-      else if (event.key === 'Escape' && document.activeElement instanceof HTMLElement)
-        document.activeElement.blur()
+      else if (event.key === 'Escape') leave()
       else return
       event.preventDefault()
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  }, [navigate])
+  }, [navigate, history])
 }
 
 const KEYS = [
   ['Ctrl K or /', 'search, or do something'],
   ['j, k', 'next and previous row'],
   ['Enter', 'open the row'],
-  ['Esc', 'leave a field or a row'],
+  ['Esc', 'leave a field, a row, or a page'],
   ...PLACES.map(({ key, name }) => [`g ${key}`, name] as const),
   ['Ctrl Enter', 'send a message'],
   ['?', 'these keys'],

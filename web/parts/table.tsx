@@ -56,7 +56,7 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr key={keyOf(row)} className="h-8 hover:bg-raised max-sm:h-10">
               {columns.map((column) => {
-                const style = `${styleOf(column)} ${column.wide ? 'truncate' : ''} ${column.muted ? 'text-muted' : ''}`
+                const style = `${styleOf(column)} ${column.wide ? 'truncate max-sm:py-1 max-sm:whitespace-normal' : ''} ${column.muted ? 'text-muted' : ''}`
                 return column.header ? (
                   <th key={column.name} scope="row" className={`relative font-medium ${style}`}>
                     {column.cell(row)}

@@ -5,6 +5,7 @@ import type { SessionDetail } from '../../src/contract/session.ts'
 import { client } from '../data/client.ts'
 import { useAct } from '../parts/act.ts'
 import { Button, Copyable, Dialog, ErrorBox } from '../parts/base.tsx'
+import { ConfirmDialog } from '../parts/confirm.tsx'
 import { Field } from '../parts/form.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { MoveDialog } from '../parts/move.tsx'
@@ -52,9 +53,18 @@ export function SessionActions({ session }: { session: SessionDetail }) {
         plan={async (to) => [(await client.planSessionMove(id, to)).why]}
         move={(to) => client.moveSession(id, to)}
       />
-      <Dialog title="Delete this session?" open={open === 'delete'} onClose={close}>
-        <Delete session={session} onClose={close} />
-      </Dialog>
+      <ConfirmDialog
+        title="Delete this session?"
+        open={open === 'delete'}
+        onClose={close}
+        onConfirm={async () => {
+          await client.deleteSession(id)
+          await navigate({ to: '/sessions' })
+        }}
+      >
+        The agent’s files of it and the copies of Reprise are deleted. Its runs stay. A conversation or watch
+        that used it starts a new session the next time.
+      </ConfirmDialog>
     </>
   )
 }
@@ -103,34 +113,5 @@ function Continue({ session }: { session: SessionDetail }) {
         Continue
       </Button>
     </form>
-  )
-}
-
-function Delete({ session, onClose }: { session: SessionDetail; onClose: () => void }) {
-  const act = useAct()
-  const navigate = useNavigate()
-  return (
-    <div className="flex flex-col gap-3">
-      <p>
-        The agent’s files of it and the copies of Reprise are deleted. Its runs stay. A conversation or watch
-        that used it starts a new session the next time.
-      </p>
-      {act.error !== null && <ErrorBox error={act.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Keep</Button>
-        <Button
-          kind="danger"
-          busy={act.busy}
-          onClick={() =>
-            void act.run(async () => {
-              await client.deleteSession(session.id)
-              await navigate({ to: '/sessions' })
-            })
-          }
-        >
-          Delete
-        </Button>
-      </div>
-    </div>
   )
 }

@@ -42,6 +42,7 @@ export type Item =
       asks?: string
     }
   | { kind: 'attempt'; key: string; number: number; text: string; at: string }
+  | { kind: 'told'; key: string; texts: readonly string[] }
   | { kind: 'end'; key: string; outcome: Outcome; at: string; of: 'attempt' | 'run' }
 
 export class Transcript {
@@ -96,6 +97,9 @@ export class Transcript {
           text: event.makesRoom ? 'compacts the session to make room' : startText(event),
           at: event.at,
         })
+        break
+      case 'context-add':
+        this.#push({ kind: 'told', key: keyOf(event), texts: event.texts })
         break
       case 'text-delta':
       case 'text-end':
@@ -275,6 +279,8 @@ export function textOfItem(item: Item): string {
         ? [outcomeText(item.outcome)]
         : item.kind === 'line'
           ? [item.text, item.detail ?? '']
-          : [item.text]
+          : item.kind === 'told'
+            ? item.texts
+            : [item.text]
   return parts.join(' ').toLowerCase()
 }

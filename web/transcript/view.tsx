@@ -8,6 +8,7 @@ import { Mark } from '../parts/base.tsx'
 import { FollowList } from '../parts/follow-list.tsx'
 import { type Item, outcomeText } from './items.ts'
 import { Markdown } from './markdown.tsx'
+import { Told } from './told.tsx'
 import { ToolLine } from './tool.tsx'
 
 export const ItemView = memo(function ItemView({ item, live }: { item: Item; live: boolean }): ReactNode {
@@ -52,6 +53,12 @@ export const ItemView = memo(function ItemView({ item, live }: { item: Item; liv
           <span className="h-px flex-1 bg-line" />
           <time title={formatExact(item.at)}>{formatClockSeconds(item.at)}</time>
         </p>
+      )
+    case 'told':
+      return (
+        <div className="px-2">
+          <Told texts={item.texts} />
+        </div>
       )
     case 'end':
       return (

@@ -5,6 +5,7 @@ import type { Watch } from '../../src/contract/watch.ts'
 import { client } from '../data/client.ts'
 import { useAct } from '../parts/act.ts'
 import { Button, Dialog, ErrorBox } from '../parts/base.tsx'
+import { ConfirmDialog } from '../parts/confirm.tsx'
 import { WatchForm } from './form.tsx'
 
 /** `whole`: also those that are on the page of the watch only. */
@@ -17,7 +18,7 @@ export function WatchActions({ watch, whole = false }: { watch: Watch; whole?: b
       if (cycleId) await navigate({ to: '/cycles/$id', params: { id: cycleId } })
     })
   return (
-    <span className="relative z-10 flex items-center gap-2">
+    <span className="relative z-10 flex items-center gap-2 max-md:ml-auto">
       {act.error !== null && <ErrorBox error={act.error} />}
       <Button busy={act.busy} onClick={() => void trigger()}>
         Trigger
@@ -38,16 +39,10 @@ export function WatchActions({ watch, whole = false }: { watch: Watch; whole?: b
 
 /** A watch of the configuration is changed there. */
 function FurtherActions({ watch }: { watch: Watch }) {
-  const act = useAct()
   const navigate = useNavigate()
   const [open, setOpen] = useState<'edit' | 'remove' | null>(null)
   const close = () => setOpen(null)
   if (watch.source === 'config') return null
-  const remove = () =>
-    act.run(async () => {
-      await client.removeWatch(watch.id)
-      await navigate({ to: '/watches' })
-    })
   return (
     <>
       <Button onClick={() => setOpen('edit')}>Edit…</Button>
@@ -57,16 +52,18 @@ function FurtherActions({ watch }: { watch: Watch }) {
       <Dialog title={`Watch ${watch.name}`} open={open === 'edit'} onClose={close}>
         <WatchForm watch={watch} onDone={close} />
       </Dialog>
-      <Dialog title={`Remove watch ${watch.name}?`} open={open === 'remove'} onClose={close}>
-        <p className="mb-3">Its open cycle is cancelled. Its cycles stay as records.</p>
-        {act.error !== null && <ErrorBox error={act.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={close}>Keep</Button>
-          <Button kind="danger" busy={act.busy} onClick={() => void remove()}>
-            Remove
-          </Button>
-        </div>
-      </Dialog>
+      <ConfirmDialog
+        title={`Remove watch ${watch.name}?`}
+        word="Remove"
+        open={open === 'remove'}
+        onClose={close}
+        onConfirm={async () => {
+          await client.removeWatch(watch.id)
+          await navigate({ to: '/watches' })
+        }}
+      >
+        Its open cycle is cancelled. Its cycles stay as records.
+      </ConfirmDialog>
     </>
   )
 }

@@ -1,7 +1,7 @@
 /** The settings of a watch, for a new one or an existing one. An empty field means the default. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { NotifyFrom, Watch } from '../../src/contract/watch.ts'
+import type { Watch } from '../../src/contract/watch.ts'
 import { client } from '../data/client.ts'
 import { agentsQuery } from '../data/queries.ts'
 import { useAct } from '../parts/act.ts'
@@ -22,7 +22,7 @@ export function WatchForm({
   const act = useAct()
   const { data: agents = [] } = useQuery(agentsQuery())
   const [draft, setDraft] = useState<Draft>(() => draftOf(watch, recentDir))
-  const text = (key: keyof Draft) => ({
+  const field = (key: keyof Draft) => ({
     value: String(draft[key]),
     onChange: (value: string) => setDraft({ ...draft, [key]: value }),
   })
@@ -47,33 +47,32 @@ export function WatchForm({
           note="lower-case letters, digits and . _ -"
           required
           maxLength={63}
-          {...text('name')}
+          {...field('name')}
         />
       )}
-      <Field name="Prompt" required rows={4} {...text('prompt')} />
-      <Field name="Directory" required mono {...text('workDir')} />
+      <Field name="Prompt" required rows={4} {...field('prompt')} />
+      <Field name="Directory" required mono {...field('workDir')} />
       <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
         <Choose
           name="Fires"
-          value={draft.fires}
           options={[
             { value: 'every', word: 'at an interval' },
             { value: 'cron', word: 'at times (cron)' },
             { value: '', word: 'only when it is triggered' },
           ]}
-          onChange={(fires: Draft['fires']) => setDraft({ ...draft, fires })}
+          {...field('fires')}
         />
         {draft.fires === 'every' && (
-          <Field name="Every" required placeholder="30m" note="such as 90s, 30m, 2h" {...text('every')} />
+          <Field name="Every" required placeholder="30m" note="such as 90s, 30m, 2h" {...field('every')} />
         )}
         {draft.fires === 'cron' && (
           <>
-            <Field name="Cron" required mono placeholder="0 7 * * 1-5" {...text('cron')} />
+            <Field name="Cron" required mono placeholder="0 7 * * 1-5" {...field('cron')} />
             <Field
               name="Time zone"
               placeholder="Europe/Berlin"
               note="that of the machine otherwise"
-              {...text('timeZone')}
+              {...field('timeZone')}
             />
           </>
         )}
@@ -82,53 +81,48 @@ export function WatchForm({
             name="Every, while not healthy"
             placeholder="5m"
             note="until a cycle ends as healthy or fixed"
-            {...text('everyWhileNotHealthy')}
+            {...field('everyWhileNotHealthy')}
           />
         )}
         <Choose
           name="Highest tier"
-          value={draft.maxTier}
           options={[
             { value: '', word: 'as configured' },
             { value: '1', word: '1 observe' },
             { value: '2', word: '2 safe' },
             { value: '3', word: '3 full' },
           ]}
-          onChange={(maxTier: Draft['maxTier']) => setDraft({ ...draft, maxTier })}
+          {...field('maxTier')}
         />
         <Choose
           name="Agent"
-          value={draft.agent}
           options={[
             { value: '', word: 'default' },
             ...agents.map(({ name }) => ({ value: name, word: name })),
           ]}
-          onChange={(agent) => setDraft({ ...draft, agent })}
+          {...field('agent')}
         />
         <Choose
           name="Memory"
-          value={draft.memory}
           options={[
             { value: 'fresh', word: 'a new session each time' },
             { value: 'persistent', word: 'one session that continues' },
           ]}
-          onChange={(memory) => setDraft({ ...draft, memory: memory || 'fresh' })}
+          {...field('memory')}
         />
         <Choose
           name="If the one before is still open"
-          value={draft.overlap}
           options={[
             { value: 'skip', word: 'skip this one' },
             { value: 'queue', word: 'start it afterwards' },
           ]}
-          onChange={(overlap) => setDraft({ ...draft, overlap: overlap || 'skip' })}
+          {...field('overlap')}
         />
-        <Field name="Budget of a cycle in $" inputMode="decimal" {...text('maxBudgetUsd')} />
-        <Field name="Budget of a day in $" inputMode="decimal" {...text('maxBudgetUsdPerDay')} />
-        <Field name="Longest duration" placeholder="30m" {...text('maxDuration')} />
-        <Choose<NotifyFrom>
+        <Field name="Budget of a cycle in $" inputMode="decimal" {...field('maxBudgetUsd')} />
+        <Field name="Budget of a day in $" inputMode="decimal" {...field('maxBudgetUsdPerDay')} />
+        <Field name="Longest duration" placeholder="30m" {...field('maxDuration')} />
+        <Choose
           name="Notify from"
-          value={draft.notifyFrom}
           options={[
             { value: '', word: 'as configured' },
             { value: 'all', word: 'every cycle' },
@@ -136,7 +130,7 @@ export function WatchForm({
             { value: 'attention', word: 'what needs a person' },
             { value: 'change', word: 'changes of the status' },
           ]}
-          onChange={(notifyFrom) => setDraft({ ...draft, notifyFrom })}
+          {...field('notifyFrom')}
         />
       </div>
       <details>
@@ -145,17 +139,17 @@ export function WatchForm({
           <Field
             name={watch?.hasHookSecret ? 'New secret for events' : 'Secret for events'}
             note={watch?.hasHookSecret ? 'the present one stays otherwise' : 'at least 16 characters'}
-            {...text('hookSecret')}
+            {...field('hookSecret')}
           />
-          <Field name="Cycles by events per hour" inputMode="numeric" {...text('eventsPerHour')} />
-          <Field name="Same event within" note="is not handled again" placeholder="1h" {...text('dedupe')} />
-          <Field name="Start later by up to" note="at random" placeholder="1m" {...text('jitter')} />
-          <Field name="Notify" note="names of targets" {...text('notify')} />
-          <Field name="Webhook" placeholder="https://…" {...text('webhook')} />
+          <Field name="Cycles by events per hour" inputMode="numeric" {...field('eventsPerHour')} />
+          <Field name="Same event within" note="is not handled again" placeholder="1h" {...field('dedupe')} />
+          <Field name="Start later by up to" note="at random" placeholder="1m" {...field('jitter')} />
+          <Field name="Notify" note="names of targets" {...field('notify')} />
+          <Field name="Webhook" placeholder="https://…" {...field('webhook')} />
           {draft.memory === 'persistent' && (
             <>
-              <Field name="New session after" placeholder="7d" {...text('renewAfter')} />
-              <Field name="New session after cycles" inputMode="numeric" {...text('renewAfterCycles')} />
+              <Field name="New session after" placeholder="7d" {...field('renewAfter')} />
+              <Field name="New session after cycles" inputMode="numeric" {...field('renewAfterCycles')} />
             </>
           )}
         </div>
@@ -164,7 +158,7 @@ export function WatchForm({
             name="Environment"
             note="described for a tier that starts in a new session"
             rows={3}
-            {...text('environment')}
+            {...field('environment')}
           />
         </div>
       </details>

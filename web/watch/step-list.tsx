@@ -1,10 +1,11 @@
-/** What a tier did, step by step, each with its time on the axis of the whole incident. */
+/** What a tier was told and did, step by step, each with its time on the axis of the whole incident. */
 import type { ChainRun } from '../../src/contract/chain.ts'
 import { useEvents } from '../data/run-events.ts'
 import { inert, shorten } from '../format/text.ts'
 import { formatClockSeconds, formatExact, formatSpan } from '../format/time.ts'
 import { Badge, Mark } from '../parts/base.tsx'
 import { useNow } from '../parts/clock.tsx'
+import { Told } from '../transcript/told.tsx'
 import { type Step, Steps } from './steps.ts'
 
 export interface Axis {
@@ -17,16 +18,19 @@ const MAX_SHOWN = 40
 const create = () => new Steps()
 
 export function StepList({ run, axis }: { run: ChainRun; axis: Axis }) {
-  const { steps } = useEvents({ runId: run.id }, create).log.reader
-  if (steps.length === 0) return null
+  const { steps, told } = useEvents({ runId: run.id }, create).log.reader
+  if (steps.length + told.length === 0) return null
   const hidden = Math.max(0, steps.length - MAX_SHOWN)
   return (
-    <ol aria-label="What it did" className="mt-1.5 border-t border-line pt-1.5 text-small">
-      {hidden > 0 && <li className="text-muted">{hidden} earlier steps are in the run.</li>}
-      {steps.slice(hidden).map((step) => (
-        <StepLine key={step.key} step={step} axis={axis} />
-      ))}
-    </ol>
+    <div className="mt-1.5 border-t border-line pt-1.5">
+      <Told texts={told} />
+      <ol aria-label="What it did" className="text-small">
+        {hidden > 0 && <li className="text-muted">{hidden} earlier steps are in the run.</li>}
+        {steps.slice(hidden).map((step) => (
+          <StepLine key={step.key} step={step} axis={axis} />
+        ))}
+      </ol>
+    </div>
   )
 }
 
@@ -39,7 +43,7 @@ function StepLine({ step, axis }: { step: Step; axis: Axis }) {
   const time = new Date(startedAt).toISOString()
   return (
     <li className="flex min-h-6 items-center gap-2">
-      <time className="w-16 shrink-0 text-label text-muted" title={formatExact(time)}>
+      <time className="w-16 shrink-0 text-label text-muted max-sm:hidden" title={formatExact(time)}>
         {formatClockSeconds(time)}
       </time>
       <Mark standing={endedAt === null ? 'work' : failed ? 'fail' : 'done'} />

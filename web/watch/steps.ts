@@ -16,12 +16,17 @@ export interface Step {
 
 export class Steps {
   readonly steps: Step[] = []
+  /** What Reprise told the agent besides its prompt, in all attempts. */
+  readonly told: string[] = []
   readonly #open = new Map<string, Step>()
 
   take(event: RunEvent): void {
     const startedAt = Date.parse(event.at)
     const key = `${event.runId}/${event.seq}`
     switch (event.type) {
+      case 'context-add':
+        this.told.push(...event.texts)
+        break
       case 'tool-start':
         if (event.internal) return
         this.#begin(event.toolUseId, {

@@ -13,7 +13,7 @@ import {
   WarmTurn,
 } from '../conversation.ts'
 import { WorkDir } from '../create-run.ts'
-import { page, SearchText } from '../http.ts'
+import { ListSort, page, SearchText } from '../http.ts'
 import { TurnPlan } from '../overview.ts'
 import { Run } from '../run.ts'
 import { ForkConversation } from '../session-transfer.ts'
@@ -48,6 +48,7 @@ export const conversationRoutes = {
       q: SearchText.optional().describe(
         'Only conversations with these words in their title, directory, agent or id.',
       ),
+      sort: ListSort.optional(),
     }),
     responses: { 200: json('One page', page(Conversation)) },
   },

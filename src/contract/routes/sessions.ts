@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AdoptSessions, FoundSession } from '../adopt.ts'
-import { page, SearchText } from '../http.ts'
+import { ListSort, page, SearchText } from '../http.ts'
 import { Session, SessionDetail, SessionState } from '../session.ts'
 import { PageQuery, SessionPath } from './parameters.ts'
 import { empty, type FeatureRoutes, json } from './route.ts'
@@ -14,6 +14,7 @@ export const sessionRoutes = {
       agent: z.string().max(64).optional(),
       workDir: z.string().max(4096).optional().describe('Only sessions of this directory (its real path).'),
       q: SearchText.optional().describe('Only sessions with these words in their directory, agent or ids.'),
+      sort: ListSort.optional(),
     }),
     responses: { 200: json('One page', page(Session)) },
   },

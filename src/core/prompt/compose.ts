@@ -49,14 +49,17 @@ export type Standing = 'known' | 'changed' | 'compacted'
 /** The texts of a prompt, in order, and which parts of the past were left out. */
 export interface Composed {
   texts: string[]
+  /** Those of them that are not the user's own. */
+  added: string[]
   leftOut: LeftOut | null
 }
 
 /** The note about the work tree comes right before the user's text, because it matters for the next step. */
 export function composePrompt({ workTree, ...input }: ComposeInput): Composed {
-  const { added, prompt, leftOut } = input.decision.kind === 'resume' ? resumedTask(input) : freshTask(input)
-  const files = workTree ? [aside(workTree)] : []
-  return { texts: [...added, ...files, ...(prompt === null ? [] : splitAsides(prompt))], leftOut }
+  const task = input.decision.kind === 'resume' ? resumedTask(input) : freshTask(input)
+  const { prompt, leftOut } = task
+  const added = [...task.added, ...(workTree ? [aside(workTree)] : [])]
+  return { texts: [...added, ...(prompt === null ? [] : splitAsides(prompt))], added, leftOut }
 }
 
 /** The texts that Reprise adds, and the user's own text; null if the session has it already. */

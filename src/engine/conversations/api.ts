@@ -11,14 +11,16 @@ import type {
   UpdatedConversation,
   WarmTurn,
 } from '../../contract/conversation.ts'
-import type { ListQuery, Page } from '../../contract/http.ts'
+import type { ListQuery, ListSort, Page } from '../../contract/http.ts'
 import type { ConversationId, MessageId } from '../../contract/ids.ts'
 import type { Run } from '../../contract/run.ts'
 import type { ForkConversation } from '../../contract/session-transfer.ts'
 
 export interface ConversationEngine {
   createConversation: (request: CreateConversation) => Promise<Conversation>
-  listConversations: (query: ListQuery & { q?: string | undefined }) => Promise<Page<Conversation>>
+  listConversations: (
+    query: ListQuery & { q?: string | undefined; sort?: ListSort | undefined },
+  ) => Promise<Page<Conversation>>
   getConversation: (id: ConversationId) => Promise<ConversationDetail>
   updateConversation: (id: ConversationId, change: UpdateConversation) => Promise<UpdatedConversation>
   /** Describes what a move to that directory would mean for the sessions. Changes nothing. */

@@ -27,6 +27,8 @@ export interface TextsInput {
 
 export interface AttemptTexts {
   prompt: string[]
+  /** The texts of the prompt that Reprise added. */
+  added: string[]
   sent: Sent
   beforeLaunch: Brief['beforeLaunch']
 }
@@ -59,16 +61,20 @@ export async function composeTexts(input: TextsInput): Promise<AttemptTexts> {
   }
   // The full history is read only if it is sent.
   const past = sendsPast(decided, context) ? await context.readWhole(room * CHARS_PER_TOKEN) : {}
-  const { texts: prompt, leftOut } =
-    kind === 'compact' && input.compactPrompt !== null
-      ? { texts: [input.compactPrompt], leftOut: null }
-      : composePrompt({ decision, ...text, ...past })
+  const {
+    texts: prompt,
+    added: told,
+    leftOut,
+  } = kind === 'compact' && input.compactPrompt !== null
+    ? { texts: [input.compactPrompt], added: [], leftOut: null }
+    : composePrompt({ decision, ...text, ...past })
   const { texts: whole } = composePrompt({
     decision: { kind: 'fresh', reason: 'forced', carry: 'transcript' },
     ...text,
   })
   return {
     prompt,
+    added: told,
     sent: {
       promptChars: lengthOf(prompt),
       transcriptChars: Math.max(lengthOf(whole), decision.kind === 'fresh' ? lengthOf(prompt) : 0),

@@ -7,6 +7,7 @@ import type { SandboxName } from '../../contract/sandbox.ts'
 import { overBudget } from '../../core/job/budget.ts'
 import type { Binding } from '../../core/kept/binding.ts'
 import type { KeptLimits } from '../../core/kept/who-goes.ts'
+import { clip } from '../../core/prompt/parts.ts'
 import type { Handling } from '../../process/handling.ts'
 import type { Pause } from '../../store/obstacles/paused-runs.ts'
 import type { NewAttempt } from '../../store/runs/attempt-records.ts'
@@ -108,6 +109,7 @@ async function start(
     sent,
     events: (number) => [
       startEvent(number, { ...prepared.attempt, sandbox }, waiting !== null),
+      ...contextEvents(prepared.added),
       ...(sent.leftOut ? [{ type: 'left-out' as const, ...sent.leftOut }] : []),
       ...[...prepared.notes, ...said, note].flatMap((text) => (text === null ? [] : [noteOf(text)])),
     ],
@@ -198,6 +200,14 @@ function startEvent(number: number, attempt: NewAttempt, isKept: boolean): Event
     ...(kind === 'compact' ? { makesRoom: true } : {}),
     ...(sandbox === undefined || sandbox === 'none' ? {} : { sandbox }),
   }
+}
+
+/** A whole history may be as long as a context window; its beginning is enough to read what kind of text it is. */
+const MAX_CONTEXT_CHARS = 40_000
+
+function contextEvents(added: readonly string[]): EventBody[] {
+  if (added.length === 0) return []
+  return [{ type: 'context-add', texts: added.map((text) => clip(text, MAX_CONTEXT_CHARS)) }]
 }
 
 const SPACE_WAIT_MS = 2000

@@ -55,6 +55,8 @@ export interface Prepared {
   /** Called right before the agent is started. */
   beforeLaunch: AttemptTexts['beforeLaunch']
   sent: Sent
+  /** The texts that Reprise added to the prompt. */
+  added: readonly string[]
   /** Turns that were made in the session outside Reprise and are not imported yet. */
   outside: { session: SessionRecord; turns: readonly OutsideTurn[] } | null
   /** How many of them there were before they were imported. */
@@ -149,6 +151,7 @@ export async function prepareAttempt(
     startEffects: context.startEffects,
     beforeLaunch: texts.beforeLaunch,
     sent: texts.sent,
+    added: texts.added,
     outside: session && pinned && pinned.outside.length > 0 ? { session, turns: pinned.outside } : null,
     outsideTurns: pinned?.outside.length ?? 0,
     notes: [

@@ -10,7 +10,11 @@ export function describeCopy(origin: SessionOrigin | null): SessionDetail['copie
   return { ...rest, session, createdAt: createdAt.toISOString() }
 }
 
-export function describeSession(session: SessionRecord, { maxAgeMs }: { maxAgeMs: number }): Session {
+export function describeSession(
+  session: SessionRecord,
+  { maxAgeMs }: { maxAgeMs: number },
+  title: string | undefined,
+): Session {
   const { contextTokens, contextWindow } = session
   const state = session.poison ? 'poisoned' : session.state
   return {
@@ -38,6 +42,7 @@ export function describeSession(session: SessionRecord, { maxAgeMs }: { maxAgeMs
     lastUsedAt: session.lastUsedAt.toISOString(),
     resumableUntil: new Date(session.lastUsedAt.getTime() + maxAgeMs).toISOString(),
     archivedAt: session.archivedAt?.toISOString() ?? null,
+    title: title ?? null,
   }
 }
 

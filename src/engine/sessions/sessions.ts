@@ -14,6 +14,7 @@ export interface SessionDeps {
   store: Pick<
     Store,
     | 'listSessions'
+    | 'readTitles'
     | 'getSession'
     | 'findSession'
     | 'listContinuing'
@@ -41,14 +42,18 @@ export function createSessions(
   return {
     listSessions: async ({ status, ...query }) => {
       const { items, nextCursor } = await store.listSessions({ ...query, state: status })
-      return { items: items.map((session) => describeSession(session, settings.resume)), nextCursor }
+      const titles = await store.readTitles(items.map(({ id }) => id))
+      return {
+        items: items.map((session) => describeSession(session, settings.resume, titles.get(session.id))),
+        nextCursor,
+      }
     },
     getSession: async (id) => {
       const session = await requireSession(store, id)
       const runs = (await store.listRuns({ limit: MAX_LISTED, sessionId: session.id })).items
       const followUps = await store.listFollowUps({ limit: MAX_LISTED, sessionId: session.id })
       return {
-        ...describeSession(session, settings.resume),
+        ...describeSession(session, settings.resume, (await store.readTitles([session.id])).get(session.id)),
         transcript: await inspectTranscript(deps, session),
         files: await findFiles(deps, session),
         runIds: runs.map((run) => run.id),

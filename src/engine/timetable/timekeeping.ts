@@ -51,12 +51,16 @@ export class Timekeeping {
   async open(): Promise<void> {
     const { store, clock } = this.#deps
     const stored = parseReading(await store.getFact(CLOCK_FACT))
+    // The clock may have been set since this daemon was started; the stored reading covers that, too.
+    const pending = clock.unfollowed()
     if (stored?.bootId === readBootId()) {
-      await this.#move({ jumpMs: jumpBetween(stored.differenceMs, this.#differenceMs()), missedMs: 0 })
+      const jumpMs = jumpBetween(stored.differenceMs, this.#differenceMs(pending.jumpMs))
+      await this.#move({ jumpMs, missedMs: 0 }, pending.jumpMs)
     } else {
-      if (stored) await this.#deps.persist(() => store.limitWaits(clock.now()))
-      await this.#move(NO_CHANGE)
+      if (stored) await this.#deps.persist(() => store.limitWaits(this.#nowAfter(pending.jumpMs)))
+      await this.#move(NO_CHANGE, pending.jumpMs)
     }
+    clock.follow(pending)
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
     this.#timer.unref()
   }
@@ -89,34 +93,33 @@ export class Timekeeping {
     const change = clock.unfollowed()
     if (change.jumpMs !== 0) log.warn(change, 'the clock was set; stored due times were moved with it')
     if (change.missedMs !== 0) log.warn(change, 'the daemon was suspended; that time is not counted')
-    await this.#move(change)
+    await this.#move(change, change.jumpMs)
     clock.follow(change)
     this.#onMoved(change)
   }
 
-  async #move(change: ClockChange): Promise<void> {
+  /** `followedMs` is the part of the clock's own unfollowed jump that is followed with this. */
+  async #move(change: ClockChange, followedMs: number): Promise<void> {
     const { store } = this.#deps
-    const reading = { bootId: readBootId(), differenceMs: this.#differenceMs() }
-    const watches = change.jumpMs === 0 ? [] : await this.#watchesAfter(change.jumpMs)
-    const followUps = change.jumpMs < 0 ? await this.#followUpsAfterJumpBack() : []
+    const reading = { bootId: readBootId(), differenceMs: this.#differenceMs(followedMs) }
+    const now = this.#nowAfter(followedMs)
+    const watches = change.jumpMs === 0 ? [] : await this.#watchesAfter(change.jumpMs, now)
+    const followUps = change.jumpMs < 0 ? await this.#followUpsAfterJumpBack(now) : []
     const clock = JSON.stringify(reading)
     await this.#deps.persist(() => store.moveTimes({ ...change, watches, followUps, clock }))
   }
 
-  /** The difference between the new wall clock time and the time since boot. */
-  #differenceMs(): number {
-    const { clock } = this.#deps
-    return this.#newNow().getTime() - clock.monotonicMs()
+  /** The difference between the wall clock time and the time since boot, once this jump has been followed. */
+  #differenceMs(followedMs: number): number {
+    return this.#nowAfter(followedMs).getTime() - this.#deps.clock.monotonicMs()
   }
 
-  /** The wall clock time that applies after the stored times have been moved. */
-  #newNow(): Date {
-    const { clock } = this.#deps
-    return new Date(clock.now().getTime() + clock.unfollowed().jumpMs)
+  /** The wall clock time that applies once this jump has been followed. A further one may be pending. */
+  #nowAfter(followedMs: number): Date {
+    return new Date(this.#deps.clock.now().getTime() + followedMs)
   }
 
-  async #followUpsAfterJumpBack(): Promise<NonNullable<MoveTimes['followUps']>> {
-    const now = this.#newNow()
+  async #followUpsAfterJumpBack(now: Date): Promise<NonNullable<MoveTimes['followUps']>> {
     const { items } = await this.#deps.store.listFollowUps({ limit: MAX_FOLLOW_UPS, state: 'planned' })
     return items.flatMap(({ id, cron, timeZone }) => {
       const dueAt = cron === null ? null : cronTimes(cron, timeZone ?? machineTimeZone())(now)
@@ -128,9 +131,8 @@ export class Timekeeping {
    * Intervals keep their remaining time. A time of day that a forward jump skipped is due now; after a backward jump it
    * is computed again.
    */
-  async #watchesAfter(jumpMs: number): Promise<MoveTimes['watches']> {
+  async #watchesAfter(jumpMs: number, now: Date): Promise<MoveTimes['watches']> {
     const { store, random } = this.#deps
-    const now = this.#newNow()
     const moved = (at: Date) => new Date(at.getTime() + jumpMs)
     return (await store.listWatches()).flatMap(({ id, due, definition }) => {
       const parsed = parseSchedule(definition)

@@ -1,8 +1,9 @@
 /** Conversations themselves. Their messages are in turns.ts, changes to messages in history-changes.ts. */
 import type { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
-import type { Page } from '../../contract/http.ts'
+import type { ListSort, Page } from '../../contract/http.ts'
 import { ConversationId } from '../../contract/ids.ts'
+import { listOrder } from '../base/list-order.ts'
 import type { Tables } from '../base/schema.ts'
 import { matchesWords } from '../base/search.ts'
 import type { Tx } from '../base/transaction.ts'
@@ -48,26 +49,28 @@ export const noConversation = (id: ConversationId) =>
     hint: '`reprise conversations` lists them.',
   })
 
-export async function listConversations(
-  db: Db,
-  query: { limit: number; cursor?: string | undefined; q?: string | undefined },
-): Promise<Page<ConversationRecord>> {
+export interface ConversationQuery {
+  limit: number
+  cursor?: string | undefined
+  q?: string | undefined
+  sort?: ListSort | undefined
+}
+
+export async function listConversations(db: Db, query: ConversationQuery): Promise<Page<ConversationRecord>> {
+  const order = listOrder(query, 'updated_at', ConversationId.is)
   let select = db
     .selectFrom('conversations')
     .selectAll()
+    .orderBy(order.first, 'desc')
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
-  if (query.cursor !== undefined) {
-    if (!ConversationId.is(query.cursor)) {
-      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
-    }
-    select = select.where('id', '<', query.cursor)
-  }
+  if (order.after) select = select.where(order.after)
   const found = matchesWords(query.q, ['title', 'work_dir', 'agent', 'id'])
   if (found) select = select.where(found)
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toConversation)
-  return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
+  const last = rows.length > query.limit ? items.at(-1) : undefined
+  return { items, nextCursor: last ? order.cursorOf({ id: last.id, at: last.updatedAt }) : null }
 }
 
 export interface ConversationChange {

@@ -20,10 +20,7 @@ export interface ConversationStore {
   findConversationOf: (id: SessionId) => Promise<ConversationId | null>
   createConversation: (conversation: NewConversation) => Promise<ConversationRecord>
   getConversation: (id: ConversationId) => Promise<ConversationRecord | null>
-  listConversations: (query: {
-    limit: number
-    cursor?: string | undefined
-  }) => Promise<Page<ConversationRecord>>
+  listConversations: (query: conversations.ConversationQuery) => Promise<Page<ConversationRecord>>
   updateConversation: (
     id: ConversationId,
     change: conversations.ConversationChange,

@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely'
-import { RepriseError } from '../../contract/errors.ts'
-import type { Page } from '../../contract/http.ts'
+import { type Kysely, sql } from 'kysely'
+import type { ListSort, Page } from '../../contract/http.ts'
 import { type RunId, SessionId } from '../../contract/ids.ts'
 import type { SessionState } from '../../contract/session.ts'
+import { listOrder } from '../base/list-order.ts'
 import type { Tables } from '../base/schema.ts'
 import { matchesWords } from '../base/search.ts'
 import type { Tx } from '../base/transaction.ts'
@@ -36,17 +36,16 @@ export interface SessionQuery {
   agent?: string | undefined
   workDir?: string | undefined
   q?: string | undefined
+  sort?: ListSort | undefined
 }
 
 export async function listSessions(db: Kysely<Tables>, query: SessionQuery): Promise<Page<SessionRecord>> {
+  const order = listOrder(query, 'last_used_at', SessionId.is)
   let select = notDeleted(db)
+    .orderBy(order.first, 'desc')
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
-  if (query.cursor !== undefined) {
-    if (!SessionId.is(query.cursor))
-      throw new RepriseError('bad-request', 'cursor: expected the `nextCursor` of a previous page')
-    select = select.where('id', '<', query.cursor)
-  }
+  if (order.after) select = select.where(order.after)
   if (query.state === 'poisoned') select = select.where('poison', 'is not', null)
   else if (query.state) select = select.where('state', '=', query.state).where('poison', 'is', null)
   if (query.agent !== undefined) select = select.where('agent', '=', query.agent)
@@ -55,7 +54,30 @@ export async function listSessions(db: Kysely<Tables>, query: SessionQuery): Pro
   if (found) select = select.where(found)
   const rows = await select.execute()
   const items = rows.slice(0, query.limit).map(toSession)
-  return { items, nextCursor: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
+  const last = rows.length > query.limit ? items.at(-1) : undefined
+  return { items, nextCursor: last ? order.cursorOf({ id: last.id, at: last.lastUsedAt }) : null }
+}
+
+const TITLE_CHARS = 200
+
+/** The beginning of the first prompt of each session. */
+export async function readTitles(
+  db: Kysely<Tables>,
+  ids: readonly SessionId[],
+): Promise<Map<SessionId, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['id'])
+    .select(
+      sql<string | null>`(
+        select substr(runs.prompt, 1, ${sql.lit(TITLE_CHARS)}) from runs
+        where runs.session_id = sessions.id order by runs.id limit 1
+      )`.as('title'),
+    )
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.flatMap(({ id, title }) => (title === null ? [] : [[id, title] as const])))
 }
 
 const MAX_CONTINUING = 50

@@ -85,6 +85,8 @@ export interface RunStore {
   getSession: (id: SessionId) => Promise<SessionRecord | null>
   findSession: (agentSessionId: string) => Promise<SessionRecord | null>
   listSessions: (query: sessions.SessionQuery) => Promise<Page<SessionRecord>>
+  /** The beginning of the first prompt of each of these sessions. */
+  readTitles: (ids: readonly SessionId[]) => Promise<Map<SessionId, string>>
   /** Sessions that were started with the history of this one, newest first. */
   listContinuing: (id: SessionId) => Promise<SessionId[]>
   /** Sessions that are not archived and that no process has open, least recently used first. */
@@ -137,6 +139,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     getSession: (id) => sessions.getSession(reader, id),
     findSession: (id) => sessions.findSession(reader, id),
     listSessions: (query) => sessions.listSessions(reader, query),
+    readTitles: (ids) => sessions.readTitles(reader, ids),
     listContinuing: (id) => sessions.listContinuing(reader, id),
     listIdleSessions: (query) => sessionState.listIdleSessions(reader, query),
     moveSession: (id, trigger, at) => write((tx) => sessionState.moveSession(tx, id, trigger, at)),

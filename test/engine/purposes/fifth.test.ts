@@ -31,6 +31,8 @@ test('its agent is given the brief and the past, and what it ends with is stored
   const [digest, publish] = stage.processes.starts()
   expect(digest?.prompt.join('\n')).toMatch(/You write the digest of news.*old news.*write it$/s)
   expect(publish?.prompt).toEqual(['Publish this: fresh news'])
+  // People can read what it was told besides its prompt.
+  expect(await stage.eventsOf(id, 'context-add')).toMatchObject([{ texts: digest?.prompt.slice(0, -1) }])
   expect(stage.told).toMatchObject([
     { event: 'done', payload: { message: 'the digest of news: fresh news' } },
   ])
