@@ -7,8 +7,8 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { CliContext } from '../base/context.ts'
-import type { Typed } from '../run/line-input.ts'
 import type { Keys } from '../terminal/keys.ts'
+import type { Typed } from '../terminal/status-line.ts'
 import { gatherMessages, type InputMemory } from './gather.ts'
 
 export interface TypingHandlers {

@@ -9,6 +9,12 @@ import type { CliContext } from '../base/context.ts'
 import { fitColumns, fitInput, lengthAfter } from './columns.ts'
 import { styleFor, widthOf } from './terminal.ts'
 
+/** The line that is being typed, before and after the cursor. */
+export interface Typed {
+  before: string
+  after: string
+}
+
 export interface StatusLine {
   /** Must be called before text is written. `isAside`: the text is a line of its own. */
   makeWay: (text: string, isAside: boolean) => void
@@ -16,8 +22,8 @@ export interface StatusLine {
   wrote: (text: string, isAside: boolean) => void
   /** Draws the line again soon. */
   refresh: () => void
-  /** Shows the line that a person types, before and after the cursor, instead; null: nothing is typed. */
-  showTyped: (typed: { before: string; after: string } | null) => void
+  /** Shows the line that a person types instead; null: nothing is typed. */
+  showTyped: (typed: Typed | null) => void
   /** Removes the line while something else uses the screen. */
   hold: () => void
   release: () => void
@@ -50,7 +56,7 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
   let length: number | null = 0
   let width = widthOf(stderr)
   let drawn: string | null = null
-  let typed: { before: string; after: string } | null = null
+  let typed: Typed | null = null
   let held = 0
   let pending: NodeJS.Timeout | null = null
   const repeated = setInterval(() => draw(), REDRAW_MS)
