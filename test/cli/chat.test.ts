@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Conversation, ConversationDetail } from '../../src/contract/conversation.ts'
 import type { Page } from '../../src/contract/http.ts'
 import type { Run } from '../../src/contract/run.ts'
+import type { RunMessage } from '../../src/contract/run-message.ts'
 import type { Stats } from '../../src/contract/stats.ts'
 import { QUESTION } from '../support/question.ts'
 import { REPRISE, World } from '../support/world.ts'
@@ -318,6 +319,13 @@ test('in a real terminal: lines typed during a turn are told to the model once, 
     await pty.shows('› mind the heliotropp▏')
     pty.type(`\u007fe${KEYS.enter}`)
     await pty.shows('passed on; the agent reads it after its current step')
+    // The agent has the message. It waits for the end of the tool call.
+    const runId = (await detail((await newest()).id)).messages[0]!.runId!
+    const { items } = await world.api<{ items: RunMessage[] }>('GET', `/api/runs/${runId}/messages`)
+    await world.waitForEvent(
+      runId,
+      (event) => event.type === 'native' && JSON.stringify(event.line).includes(items[0]!.id),
+    )
     writeFileSync(join(world.workDir, 'go'), '')
     await pty.shows('read a message from the user: mind the heliotrope')
     // During the last model call it is too late for this answer; the agent answers once more before the turn ends.
