@@ -65,7 +65,7 @@ export async function admitJob(round: Round, work: JobWork): Promise<AdmittedJob
   return entry
 }
 
-const MAX_CONVERSATIONS = 4
+const MAX_CONVERSATIONS = 2
 
 async function conversationOf(round: Round, random: Random): Promise<string> {
   const { world, conversations } = round

@@ -1,7 +1,7 @@
 /** Checks what the model was sent, and what it cost, from the simulator's records. */
 import type { RunEvent } from '../../src/contract/events.ts'
 import type { RequestRecord } from '../../src/simulator/request-record.ts'
-import { FALLBACK_RULE, PROMPT_RULE, promptsIn } from './scenario.ts'
+import { FALLBACK_RULE, isTask, PROMPT_RULE, promptsIn } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 import type { SoakClock } from './soak-clock.ts'
 
@@ -18,7 +18,8 @@ export function checkRequests(
       tell(`${where}: the scenario has no answer to ${quote(request.userText)}`)
     // I5: a history that contains a prompt twice was resumed and given that prompt again.
     const prompts = promptsIn(userTexts(request))
-    const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index)
+    // A handoff to the next tier names the task.
+    const twice = prompts.filter((tag, index) => prompts.indexOf(tag) !== index && !isTask(tag, 'chain'))
     if (twice.length > 0) tell(`${where} holds ${[...new Set(twice)].join(', ')} more than once`)
   }
   const owners = findOwners(requests, settled, clock)
@@ -88,9 +89,12 @@ export function checkMoney(
       const reported =
         !STOPPED.includes(attempt.outcome?.name ?? '') &&
         events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
-      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged.
+      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged. If the
+      // disk was full only for a moment, a torn line is all that shows it.
       const unseen = events.some(
-        (event) => event.attemptId === attempt.id && event.type === 'gap' && event.reason === 'disk-full',
+        (event) =>
+          event.attemptId === attempt.id &&
+          (event.type === 'raw-line' || (event.type === 'gap' && event.reason === 'disk-full')),
       )
       // The CLI does not count an answer that was cut off; it asks again.
       const whole = own.filter(({ outcome }) => outcome !== 'cut')

@@ -45,6 +45,8 @@ const OWN: ReadonlySet<EventType> = new Set([
   'stop-request',
   'question-answer',
   'message',
+  'context-add',
+  'left-out',
 ] as const)
 
 /** Whether Reprise itself added it; all others come from the agent's output. */

@@ -177,9 +177,10 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, { mixed }: Rou
   if (run.outcome === 'completed' && !isChain && !run.resultText?.includes(resultOf(tag))) {
     tell(`${where} completed with ${JSON.stringify(run.resultText)}`)
   }
-  // The limit on attempts is the only reason to give up, and only being killed counts against it.
+  // The limit on attempts is the only reason to give up, and only being killed counts against it. At a tier an attempt
+  // without progress counts two.
   const crashes = run.attempts.filter((attempt) => attempt.outcome?.name === 'crashed').length
-  if (run.outcome === 'crashed' && crashes <= MAX_RESUMES) {
+  if (run.outcome === 'crashed' && crashes * (isChain ? 2 : 1) <= MAX_RESUMES) {
     tell(`${where} gave up after ${crashes} crashes: ${run.message}`)
   }
   const allowed = ['completed', 'crashed', 'cancelled', 'quarantined', ...(mixed ? ['outage'] : [])]

@@ -97,11 +97,17 @@ export async function bounceDaemon(chaos: Chaos, random: Random): Promise<void> 
   await startDaemon(world)
 }
 
+/** Long enough for a busy machine: a daemon that takes longer hangs. */
+const READY_WITHIN_MS = 90_000
+
 /** A daemon does not start while the disk is full; a person would try again. */
 async function startDaemon(world: World): Promise<void> {
   for (let failures = 0; ; failures++) {
+    const late = delay(READY_WITHIN_MS, 'late' as const, { ref: false })
     try {
-      return await world.startDaemon()
+      if ((await Promise.race([world.startDaemon(), late])) !== 'late') return
+      failures = Number.POSITIVE_INFINITY
+      throw new Error(`the daemon was not ready after ${READY_WITHIN_MS / 1000} s:\n${world.log()}`)
     } catch (error) {
       if (failures >= 20) throw error
       await delay(300)

@@ -42,7 +42,7 @@ const CONFIG = {
   jobs: { backoff: '200ms' },
 }
 /** Long enough for a next turn, short enough to be over soon after the last one. */
-const KEEPING = { conversations: { keepWarm: '10s' } }
+const KEEPING = { conversations: { keepWarm: '20s' } }
 
 /** When the kills are to end. Earlier than planned if there is no more work to request. */
 interface Playtime {

@@ -111,6 +111,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/config.ts'),
   },
   {
+    name: 'notify',
+    summary: 'test the targets of notifications',
+    load: () => import('./commands/notify.ts'),
+  },
+  {
     name: 'token',
     summary: 'list, create, revoke and replace tokens and sign-ins',
     load: () => import('./commands/token.ts'),

@@ -3,6 +3,7 @@ import type { AdoptableQuery, AdoptSessions, FoundSession } from '../contract/ad
 import type { Agent } from '../contract/agent.ts'
 import type { CreateRun } from '../contract/create-run.ts'
 import type { Health, Page, Status } from '../contract/http.ts'
+import type { NotificationTest } from '../contract/notification.ts'
 import type { CostRow, Overview } from '../contract/overview.ts'
 import type { PruneReport, PruneRequest } from '../contract/prune.ts'
 import type { ToolResult } from '../contract/question.ts'
@@ -88,6 +89,8 @@ export interface Client
   configuration: () => Promise<{ settings: unknown; sources: string[] }>
   /** Deletes what is older than the settings in `keep` say; with `dryRun`, only says what that is. */
   prune: (request?: PruneRequest) => Promise<PruneReport>
+  /** Sends a test notification to these targets, or to all, and returns what became of each. */
+  testNotifications: (targets?: string[]) => Promise<NotificationTest[]>
 }
 
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
@@ -159,5 +162,7 @@ export function createCalls({ request, open, streams }: Connection): Client {
     resolveId: (ref, kind) => request('resolveId', { params: { ref }, query: { kind } }),
     configuration: () => request('getConfiguration'),
     prune: (body = {}) => request('prune', { body }),
+    testNotifications: async (targets) =>
+      (await request('testNotifications', { body: targets === undefined ? {} : { targets } })).items,
   }
 }

@@ -81,6 +81,9 @@ export const CycleNotice = Cycle.pick({
 })
 export type CycleNotice = z.infer<typeof CycleNotice>
 
+/** A notification that a person sends to see whether it arrives. */
+export const TestNotice = z.object({ state: z.literal('test'), message: z.string() })
+
 /** About a job, a chain or a cycle. A chain that belongs to a cycle is reported as the cycle. */
 export const NotificationBody = z.object({
   /** The same for every delivery attempt, so that a receiver can recognize a repeated one. */
@@ -90,5 +93,24 @@ export const NotificationBody = z.object({
   job: JobNotice.optional(),
   chain: ChainNotice.optional(),
   cycle: CycleNotice.optional(),
+  test: TestNotice.optional(),
 })
 export type NotificationBody = z.infer<typeof NotificationBody>
+
+export const TestNotifications = z.strictObject({
+  /** The names of the targets; without it: all. */
+  targets: z.array(z.string().max(200)).max(100).optional(),
+})
+export type TestNotifications = z.infer<typeof TestNotifications>
+
+/** What became of a test notification to one target. */
+export const NotificationTest = z.object({
+  target: z.string(),
+  kind: z.enum(['webhook', 'command']),
+  /** The events that this target is notified about. */
+  on: z.array(NotifyEvent),
+  delivered: z.boolean(),
+  /** The cause, if it was not delivered. */
+  reason: z.string().nullable(),
+})
+export type NotificationTest = z.infer<typeof NotificationTest>

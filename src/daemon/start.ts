@@ -28,8 +28,8 @@ export interface Daemon {
   pid: number
   simulator: string | null
   notices: string[]
-  /** A link that signs a browser in to the dashboard, once. */
-  createSignInLink: () => Promise<string>
+  /** A link that signs a browser in to the dashboard, once. null: it could not be stored; the daemon works all the same. */
+  createSignInLink: () => Promise<string | null>
   close: () => Promise<void>
   /** Resolves when the daemon has been closed. `home-gone`: its home has been removed, renamed or replaced. */
   closed: Promise<CloseCause>
@@ -117,7 +117,14 @@ export async function startDaemon(input: DaemonInput): Promise<Daemon> {
     })
     const { adopted } = await engine.open()
     if (adopted > 0) log.info({ adopted }, 'took over attempts that were left open')
-    const createSignInLink = async () => `${url}/sign-in#${(await access.createLink({}, null)).code}`
+    const createSignInLink = () =>
+      access.createLink({}, null).then(
+        ({ code }) => `${url}/sign-in#${code}`,
+        (error) => {
+          log.warn({ error: String(error) }, 'could not make a link that signs in')
+          return null
+        },
+      )
     return {
       url,
       engine,

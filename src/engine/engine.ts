@@ -275,6 +275,11 @@ export function createEngine({ purposes: further, ...given }: EngineInput): Runn
     decideTrust: base.trust.decideTrust,
     revokeTrust: base.trust.revokeTrust,
     prune: (request) => keeping.prune(request),
+    testNotifications: async ({ targets }) =>
+      (await notifications.test(targets)).map((test) => ({
+        ...test,
+        reason: test.reason === null ? null : given.redactor.text(test.reason),
+      })),
     ...createAdoption(deps),
     ...createQueries(deps, { wakeDispatcher, describe: (run) => describeWhole(deps, run) }),
     ...createWatches(deps, {

@@ -13,6 +13,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -171,6 +172,10 @@ export function readExit(dir: AttemptDir): ExitRecord | null {
   const [, code, starved] = /^(\d+)( starved)?\n$/.exec(text) ?? []
   return code === undefined ? null : { code: Number(code), starved: starved !== undefined }
 }
+
+/** Whether the file of the exit code was made, but nothing could be written to it. */
+export const hasEmptyExit = (dir: AttemptDir): boolean =>
+  statSync(join(dir.path, 'exit'), { throwIfNoEntry: false })?.size === 0
 
 function readText(path: string): string {
   try {

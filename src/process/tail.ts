@@ -6,7 +6,14 @@
  */
 import type { FSWatcher } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { type AttemptDir, type ExitRecord, isInputOver, readExit, readFeederPid } from './attempt-dir.ts'
+import {
+  type AttemptDir,
+  type ExitRecord,
+  hasEmptyExit,
+  isInputOver,
+  readExit,
+  readFeederPid,
+} from './attempt-dir.ts'
 import { FIRST_CHUNK, nextChunkSize } from './chunk-size.ts'
 import { identify, isAlive, type ProcessIdentity } from './proc.ts'
 import { watchQuietly } from './watch.ts'
@@ -20,7 +27,10 @@ const LOOK_MS = 200
  * agent cannot be sent anything any more; processes of the attempt may still be alive then. In both cases `starved`
  * says that the agent lost its input while the keeper was alive: what the agent printed after that cannot be trusted.
  */
-export type TailEnd = ({ kind: 'exited' } & ExitRecord) | { kind: 'lost'; starved: boolean }
+/** `unwritten`: the keeper could not write the exit code, because the disk was full. */
+export type TailEnd =
+  | ({ kind: 'exited' } & ExitRecord)
+  | { kind: 'lost'; starved: boolean; unwritten?: boolean }
 
 export class Tail {
   readonly #dir: AttemptDir
@@ -82,7 +92,9 @@ export class Tail {
     if (isAlive(this.#keeper) && (await this.#isFed())) return null
     const late = readExit(this.#dir)
     // A keeper that is still alive has lost its feeder.
-    return late ? { kind: 'exited', ...late } : { kind: 'lost', starved: isAlive(this.#keeper) }
+    if (late) return { kind: 'exited', ...late }
+    const starved = isAlive(this.#keeper)
+    return { kind: 'lost', starved, ...(!starved && hasEmptyExit(this.#dir) ? { unwritten: true } : {}) }
   }
 
   async #isFed(): Promise<boolean> {

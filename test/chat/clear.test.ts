@@ -1,6 +1,7 @@
 /** `/clear` on the real CLI: the agent's memory is cleared, and the conversation shows it. */
+import { PassThrough } from 'node:stream'
 import { afterEach, expect, it } from 'vitest'
-import { conversationLines, messageLines } from '../../src/cli/chat/conversation-text.ts'
+import { conversationLines, layOutMessages } from '../../src/cli/chat/conversation-text.ts'
 import { Chat } from '../support/chat.ts'
 import { World } from '../support/world.ts'
 
@@ -32,7 +33,8 @@ it('empties the memory of the agent, and says so', async () => {
   expect(conversationLines(await chat.detail()).join('\n')).toMatch(
     /memory cleared in turn 2, has seen nothing since \(epoch 0\)$/,
   )
-  expect(messageLines(await chat.message(3)).join('\n')).toContain('forgot all that was said before')
+  const shown = await layOutMessages([await chat.message(3)], { stdout: new PassThrough(), env: {} })
+  expect(shown.flat().join('\n')).toContain('forgot all that was said before')
   // The context is empty again, and no cache reads are expected.
   expect(await world.api('GET', `/api/sessions/${agent?.session}`)).toMatchObject({ contextTokens: 0 })
 

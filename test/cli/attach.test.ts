@@ -5,6 +5,7 @@ import type { Run } from '../../src/contract/run.ts'
 import { createJob, getJob, jobEnds, jobIs } from '../support/jobs.ts'
 import { QUESTION } from '../support/question.ts'
 import { REPRISE, until, World } from '../support/world.ts'
+import { runInside } from './inside.ts'
 import { openPty, type Pty } from './pty.ts'
 import { KEYS } from './terminal-double.ts'
 
@@ -17,6 +18,17 @@ const report = (status: string, escalate: boolean) => ({
   escalate,
   reason: 'because',
 })
+
+const MARKDOWN = [
+  '## Result',
+  '',
+  '- Remove the folder and install everything again, then look at what is left of it.',
+  '',
+  '```sh',
+  'npm ci',
+  '```',
+  'Done.',
+].join('\n')
 
 let world: World
 let pty: Pty | null = null
@@ -54,6 +66,7 @@ beforeAll(async () => {
             { text: 'Result: done' },
           ],
         },
+        { when: /MARKDOWN$/, reply: [{ text: MARKDOWN }] },
         { reply: 'Noted.' },
       ],
     },
@@ -173,4 +186,18 @@ test('a job behind one that asks says so, and what to do', async () => {
   await behind.shows('completed')
   expect(await behind.code).toBe(0)
   await until(async () => (await getJob(world, id)).state === 'cancelled', 'the cancelled job')
+})
+
+test('the answer of a run is laid out for the terminal, and unchanged in a pipe', async () => {
+  const env = { ...world.env, NO_COLOR: '1' }
+  const terminal = openPty([REPRISE, 'run', 'MARKDOWN'], { env, cwd: world.workDir, columns: 60 })
+  pty = terminal
+  await terminal.shows('Done.')
+  expect(await terminal.code).toBe(0)
+  // Where exactly the line is wrapped depends on pauses while it came.
+  expect(terminal.screen()).toMatch(
+    /## Result\r\n\r\n• Remove [^\r\n]{20,60}\r\n {2}\S[^\r\n]*\r\n\r\n {4}npm ci\r\nDone\./,
+  )
+  const { stdout } = await runInside(['jobs', 'logs', 'last'], { env: world.env, cwd: world.workDir })
+  expect(stdout).toBe(`${MARKDOWN}\n`)
 })

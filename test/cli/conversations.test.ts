@@ -1,7 +1,8 @@
 /** `reprise conversations`: moving one says first what that means; what was said outside Reprise is marked. */
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { historyLines, messageLines } from '../../src/cli/chat/conversation-text.ts'
+import { historyLines, layOutMessages } from '../../src/cli/chat/conversation-text.ts'
 import type { ConversationDetail, Message } from '../../src/contract/conversation.ts'
 import { ConversationId, MessageId } from '../../src/contract/ids.ts'
 import { type CliDouble, createCliDouble } from './cli-double.ts'
@@ -40,7 +41,7 @@ test('to another directory: only with --yes, and --dry-run changes nothing', asy
   expect(done.json()).toMatchObject({ workDir: '/srv/other', move: { sessions: [{ resumes: false }] } })
 })
 
-test('what was said outside Reprise is marked', () => {
+test('what was said outside Reprise is marked', async () => {
   const message = (origin: Message['origin']): Message => ({
     id: MessageId.create(new Date()),
     conversationId: ConversationId.create(new Date()),
@@ -56,5 +57,6 @@ test('what was said outside Reprise is marked', () => {
   })
   const [here, outside, branch] = (['reprise', 'outside', 'outside-branch'] as const).map(message)
   expect(historyLines([here!, outside!], 80)).toEqual(['1 you  by hand', '2 you  by hand (outside Reprise)'])
-  expect(messageLines(branch!)[0]).toBe('you (outside Reprise, on another branch):')
+  const [shown] = await layOutMessages([branch!], { stdout: new PassThrough(), env: {} })
+  expect(shown?.[0]).toBe('you (outside Reprise, on another branch):')
 })

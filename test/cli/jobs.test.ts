@@ -1,4 +1,5 @@
 /** `reprise run` and `reprise jobs` with a real daemon and a real agent, which talks to a scripted model. */
+
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import type { CliContext } from '../../src/cli/base/context.ts'
 import { runCli } from '../../src/cli/program.ts'
 import type { Page } from '../../src/contract/http.ts'
 import type { Job, JobDetail } from '../../src/contract/job.ts'
+import { readVersion } from '../../src/library/version.ts'
 import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
 import { createJob, jobEnds, jobIs } from '../support/jobs.ts'
 import { until, World } from '../support/world.ts'
@@ -125,7 +127,7 @@ describe('run', () => {
     const context: CliContext = {
       env: { ...world.env, TERM: 'xterm' },
       cwd: world.workDir,
-      version: '0.0.0-test',
+      version: readVersion(),
       entry: '',
       stdin: process.stdin,
       stdout: screen.stream(),

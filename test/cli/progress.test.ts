@@ -156,31 +156,49 @@ describe('on a terminal', () => {
     const view = createRunView(contextOn(screen, change), { announceResume: true })
     const say = (text: string) => view.show(event({ type: 'text-delta', text }))
     const pause = () => vi.advanceTimersByTimeAsync(150)
-    return { screen, view, say, pause }
+    /** Until words are shown, and the status line below them. */
+    const words = () => vi.advanceTimersByTimeAsync(210)
+    return { screen, view, say, pause, words }
   }
   const STATUS = '0 turns · 0 tool calls · 0 tokens · 0s'
 
   test('is beneath what is said, also in the middle of a line, and gone at the end', async () => {
-    const { screen, view, say, pause } = open()
-    await say('Hello')
+    const { screen, view, say, pause, words } = open()
+    await say('Hello you ')
+    await words()
+    expect(screen.rows()).toEqual(['Hello you', STATUS])
+    await say('there, ')
     await pause()
-    expect(screen.rows()).toEqual(['Hello', STATUS])
-    await say(' there')
-    expect(screen.rows()).toEqual(['Hello there', STATUS])
-    await say('.\nAnd ')
-    expect(screen.rows()).toEqual(['Hello there.', 'And'])
-    await pause()
-    expect(screen.rows()).toEqual(['Hello there.', 'And', STATUS])
+    expect(screen.rows()).toEqual(['Hello you there,', STATUS])
+    await say('all.\nAnd ')
+    expect(screen.rows()).toEqual(['Hello you there, all.'])
+    await words()
+    expect(screen.rows()).toEqual(['Hello you there, all.', 'And', STATUS])
     await say('now\n')
     await pause()
-    expect(screen.rows()).toEqual(['Hello there.', 'And now', STATUS])
+    expect(screen.rows()).toEqual(['Hello you there, all.', 'And now', STATUS])
     view.note('a note')
     await pause()
-    expect(screen.rows()).toEqual(['Hello there.', 'And now', 'a note', STATUS])
+    expect(screen.rows()).toEqual(['Hello you there, all.', 'And now', 'a note', STATUS])
     await say('Bye')
     await pause()
     await view.end()
-    expect(screen.rows()).toEqual(['Hello there.', 'And now', 'a note', 'Bye'])
+    expect(screen.rows()).toEqual(['Hello you there, all.', 'And now', 'a note', 'Bye'])
+  })
+
+  test('text without an end is shown after a pause, and before a tool call', async () => {
+    const { screen, view, say } = open({ env: { NO_COLOR: '1' } })
+    await say('Loo')
+    await vi.advanceTimersByTimeAsync(900)
+    expect(screen.rows()).toEqual([])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(screen.rows()).toEqual(['Loo'])
+    await say('king at **it')
+    await view.show(event(tool('1', 'ls')))
+    expect(screen.rows()).toEqual(['Looking at **it', '· Bash ls'])
+    await say(' all\n')
+    await view.end()
+    expect(screen.rows()).toEqual(['Looking at **it', '· Bash ls', 'all'])
   })
 
   test('a tool is named as long as it runs; time goes on', async () => {
@@ -213,16 +231,16 @@ describe('on a terminal', () => {
   })
 
   test('where the cursor is not sure it stays away', async () => {
-    const { screen, view, say, pause } = open()
-    await say('漢字')
-    await pause()
+    const { screen, view, say, words } = open()
+    await say('漢字 ')
+    await words()
     expect(screen.rows()).toEqual(['漢字'])
     await say('\n')
-    await say('x'.repeat(WIDTH))
-    await pause()
+    await say(`${'x'.repeat(WIDTH)} `)
+    await words()
     expect(screen.rows()).toEqual(['漢字', 'x'.repeat(WIDTH)])
-    await say('x')
-    await pause()
+    await say('x ')
+    await words()
     expect(screen.rows()).toEqual(['漢字', 'x'.repeat(WIDTH), 'x', STATUS])
     await view.end()
   })
@@ -322,7 +340,8 @@ describe('on a terminal', () => {
 
   test('whatever is said when, the text is what it would be without it', async () => {
     const piece = fc.oneof(
-      fc.string({ maxLength: 80 }).map((text) => text.replaceAll(/[^\x20-\x7e]/g, '.')),
+      // Without colours, which only one of the two has, marks of Markdown would stay.
+      fc.string({ maxLength: 80 }).map((text) => text.replaceAll(/[^\x20-\x7e]|[#*_`]/g, '.')),
       fc.constantFrom('\n', 'ü', '…', '漢', '\t', 'a\nb', ' '),
       fc.constantFrom({ wait: 150 }, { wait: 1000 }, { note: 'a note' }, { tool: 'ls' }),
       fc.constantFrom({ typed: null }, { typed: { before: 'use \t漢', after: 'x'.repeat(90) } }),

@@ -2,10 +2,12 @@
  * A terminal in memory with the CLI in this very process on it. What is typed goes to stdin key by key as from a real
  * one, and Ctrl-C is a key while a line is read and a signal (`interrupt`) otherwise.
  */
+
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import type { CliContext } from '../../src/cli/base/context.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { readVersion } from '../../src/library/version.ts'
 
 export interface TerminalDouble {
   context: CliContext
@@ -37,7 +39,7 @@ export function createTerminal(env: Record<string, string>, cwd: string): Termin
   const context: CliContext = {
     env: { ...env, NO_COLOR: '1' },
     cwd,
-    version: '0.0.0-test',
+    version: readVersion(),
     entry: '',
     stdin,
     stdout: output(),

@@ -92,8 +92,8 @@ describe('wrong usage exits with 2, says why, and starts nothing', () => {
       'unknown command "sessions frobnicate"',
       'Expected one of: list, show, adopt',
     ],
-    [['nothing', '--help'], "unknown command 'nothing'", '--help'],
-    [['help', 'nothing'], "unknown command 'nothing'", '--help'],
+    [['gibberish', '--help'], "unknown command 'gibberish'", '--help'],
+    [['help', 'gibberish'], "unknown command 'gibberish'", '--help'],
     [
       ['sessions', 'frobnicate', '--help'],
       'unknown command "sessions frobnicate"',

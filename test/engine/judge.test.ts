@@ -23,6 +23,15 @@ it.each([
   expect(outcome.name).toBe(expected)
 })
 
+it.each([
+  ['was killed', 'unshare: sigprocmask unblock failed: Invalid argument\n', 137],
+  ['could not be made', 'unshare: unshare failed: Operation not permitted\n', 126],
+  ['is not there, and the agent ended by itself', 'No conversation found\n', 1],
+])('a sandbox that %s says nothing about the session', (_, stderr, expected) => {
+  const end = { kind: 'exited', code: 1, starved: false, strays: 0 } as const
+  expect(exitOf(end, `an earlier line\n${stderr}`).exitCode).toBe(expected)
+})
+
 it('an outage concerns one model only if the server answered since the last answer of the model', () => {
   const at = new Date()
   const retry = { at, body: { type: 'retry-wait', number: 1, apiStatus: 529, why: 'outage' } }

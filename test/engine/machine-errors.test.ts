@@ -121,3 +121,31 @@ test('an agent that ends because the machine lacks something is tried again, and
   expect(await jobEnds(stage, id)).toMatchObject({ state: 'completed' })
   expect(stage.processes.starts()).toHaveLength(3)
 })
+
+test('a disk that was full while no daemon watched it: the run says what may be lost, and it counts for nothing', async () => {
+  stage = await Stage.open({ config: { jobs: { backoff: '100ms' } } })
+  stage.play(async (agent) => {
+    await agent.begin()
+    return 1
+  }, answers('all done'))
+  const { follow } = stage.processes
+  let first = true
+  stage.processes.follow = (...given) => {
+    const tail = follow(...given)
+    const end = tail.end.bind(tail)
+    tail.end = async () => {
+      const seen = await end()
+      if (!seen || !first) return seen
+      // The keeper could not write the exit code.
+      first = false
+      tail.end = async () => ({ kind: 'lost', starved: false, unwritten: true })
+      return tail.end()
+    }
+    return tail
+  }
+  const id = await createJob(stage, { maxResumes: 0 })
+  const { runId } = await jobEnds(stage, id)
+  expect(await stage.engine.getJob(id)).toMatchObject({ state: 'completed', resultText: 'all done' })
+  expect(await stage.eventsOf(runId, 'gap')).toEqual([expect.objectContaining({ reason: 'disk-full' })])
+  expect((await stage.eventsOf(runId, 'attempt-end'))[0]?.outcome).toMatchObject({ temporary: true })
+})

@@ -6,6 +6,7 @@ import type { PlannedNotification } from '../../src/core/notify/plan.ts'
 import type { NotificationRecord } from '../../src/store/notify/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { runInside } from '../cli/inside.ts'
 import { planned } from '../store/outbox.ts'
 import { until, World } from '../support/world.ts'
 import { startReceiver } from './receiver.ts'
@@ -54,6 +55,38 @@ it('what a killed daemon was sending is sent by the next, under the same id', as
   })
   await delivered(noted)
   expect(world.log()).not.toContain('s3cret')
+})
+
+it('a test says for each target whether it arrives, and why not', async () => {
+  const receiver = await startReceiver([204, 500])
+  const ran = join(world.home, 'ran')
+  await world.configure({
+    notify: {
+      chat: { webhook: receiver.url, secret: 's3cret' },
+      phone: { command: `printf %s "$REPRISE_MESSAGE" >'${ran}'`, on: ['failed'] },
+      broken: { command: 'echo no such pager >&2; exit 7' },
+    },
+  })
+  await world.startDaemon()
+  const all = await runInside(['notify', 'test'], { env: world.env, cwd: world.workDir })
+  expect(all).toMatchObject({ code: 1, stderr: '' })
+  expect(all.stdout.trim().split('\n')).toEqual([
+    'chat (webhook): delivered. It is notified about: done, failed, attention.',
+    'phone (command): delivered. It is notified about: failed.',
+    'broken (command): not delivered: exit code 7: no such pager',
+  ])
+  const [delivery] = await receiver.received(1)
+  expect(delivery?.headers['x-reprise-signature']).toMatch(/^sha256=/)
+  expect(JSON.parse(String(delivery?.body))).toMatchObject({
+    test: { state: 'test', message: 'A test of notify.chat. Nothing has happened.' },
+  })
+  expect(readFileSync(ran, 'utf8')).toBe('A test of notify.phone. Nothing has happened.')
+
+  const one = await runInside(['notify', 'test', 'chat', '--json'], { env: world.env, cwd: world.workDir })
+  expect(one.code).toBe(1)
+  expect(JSON.parse(one.stdout)).toMatchObject([{ target: 'chat', delivered: false, reason: 'answered 500' }])
+  const none = await runInside(['notify', 'test', 'pager'], { env: world.env, cwd: world.workDir })
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('configured: chat, phone, broken') })
 })
 
 it('a daemon that is told to end does not wait for an endpoint that hangs: it breaks off', async () => {

@@ -38,6 +38,15 @@ async function readAll(
   }
 }
 
+it('a keeper that could not write the exit code, because the disk was full', async () => {
+  const { dir } = newAttempt()
+  prepare(dir, [], {})
+  writeFileSync(join(dir.path, 'exit'), '')
+  const tail = new Tail(dir, { pid: 2 ** 22, startTicks: '1', bootId: 'none' }, 0)
+  expect(await tail.end()).toEqual({ kind: 'lost', starved: false, unwritten: true })
+  await tail.close()
+})
+
 describe('output', () => {
   it('of a process that is killed in the middle of a line is there to the last byte', async () => {
     const attempt = await start('dies-mid-line.sh')

@@ -1,5 +1,7 @@
 /** The real app on a real socket, in front of the engine double. */
+
 import type { ErrorBody } from '../../src/contract/errors.ts'
+import { readVersion } from '../../src/library/version.ts'
 import { type App, createApp } from '../../src/server/app.ts'
 import type { AppOptions } from '../../src/server/base/app-options.ts'
 import { type Listening, listen, type ServerLimits } from '../../src/server/listen.ts'
@@ -31,7 +33,7 @@ export async function startServer(
   const app = createApp({
     engine,
     token: TOKEN,
-    version: '0.0.0-test',
+    version: readVersion(),
     startedAt: new Date().toISOString(),
     pid: process.pid,
     home: '/nowhere',

@@ -143,6 +143,7 @@ export function createEngineDouble(): EngineDouble {
       freedBytes: dryRun ? 20_480 : 8_388_608,
       databaseBytes: 4_194_304,
     }),
+    testNotifications: async () => [],
     listAdoptable: async () => ({ items: [], nextCursor: null }),
     adoptSessions: async () => [],
     listAgents: async () => [],

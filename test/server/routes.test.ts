@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Page } from '../../src/contract/http.ts'
 import type { Run } from '../../src/contract/run.ts'
+import { readVersion } from '../../src/library/version.ts'
 import { type ServerUnderTest, startServer } from './daemon-double.ts'
 
 let server: ServerUnderTest
@@ -13,7 +14,7 @@ afterAll(() => server.close())
 test('health and status', async () => {
   expect((await server.call('/api/health')).body).toMatchObject({
     status: 'ok',
-    version: '0.0.0-test',
+    version: readVersion(),
     pid: process.pid,
   })
   expect((await server.call('/api/status')).body).toMatchObject({
@@ -154,6 +155,7 @@ test('the OpenAPI document describes every route with named schemas', async () =
     'POST /api/jobs/{id}/restore',
     'POST /api/jobs/{id}/retry',
     'POST /api/jobs/{id}/rewind',
+    'POST /api/notifications/test',
     'POST /api/prune',
     'POST /api/runs',
     'POST /api/runs/{id}/approval',

@@ -95,6 +95,7 @@ export class World {
     })
     this.#daemon = child
     let said = ''
+    this.log = () => said
     child.stderr.on('data', (chunk) => {
       said += chunk
     })
@@ -105,7 +106,6 @@ export class World {
       })
       child.once('exit', (code) => fail(new Error(`the daemon ended with ${code}:\n${said}`)))
     })
-    this.log = () => said
   }
 
   /** The output of the daemon. */

@@ -1,7 +1,7 @@
 /** Shows the messages of a conversation, then the answers that are being written. */
 import { type CliContext, notify, printJson } from '../base/context.ts'
 import { print } from '../base/output.ts'
-import { messageLines } from '../chat/conversation-text.ts'
+import { layOutMessages } from '../chat/conversation-text.ts'
 import type { AskDaemon } from '../daemon/connect.ts'
 import type { Attachment } from '../run/attachment.ts'
 import { styleFor } from '../terminal/terminal.ts'
@@ -21,9 +21,14 @@ export async function followConversation(
   )
   if (context.json) await printJson(context, { type: 'conversation', ...conversation, messages: said })
   else {
-    const { safe } = styleFor(context.stdout, context.env)
-    const lines = said.flatMap((message) => [...messageLines(message), ''])
-    await print(context.stdout, lines.map((line) => `${safe(line)}\n`).join(''))
+    const messages = await layOutMessages(said, context)
+    await print(
+      context.stdout,
+      messages
+        .flatMap((lines) => [...lines, ''])
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
   }
   for (const runId of open) {
     await followRun(ask, runId, context, attachment)

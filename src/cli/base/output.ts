@@ -14,7 +14,7 @@ export interface Screen extends Writable {
 
 /** The styles of terminal.ts. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence is what it looks for.
-const STYLE = /(\u001b\[(?:1|2|22|31|32|33|39)m)/
+const STYLE = /(\u001b\[(?:1|2|3|22|23|31|32|33|36|39)m)/
 
 /** Tab and newline stay. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.

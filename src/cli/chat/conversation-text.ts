@@ -5,9 +5,11 @@ import type {
   ConversationMove,
   Message,
 } from '../../contract/conversation.ts'
+import type { CliContext } from '../base/context.ts'
+import { loadLayout } from '../markdown/load.ts'
 import { toolLine } from '../run/tool-line.ts'
 import { count } from '../terminal/amounts.ts'
-import { firstLine } from '../terminal/terminal.ts'
+import { firstLine, styleFor } from '../terminal/terminal.ts'
 
 const nameOf = ({ role, agent }: Message) => (role === 'user' ? 'you' : agent)
 
@@ -39,16 +41,29 @@ export function historyLines(messages: readonly Message[], width: number): strin
   })
 }
 
-/** The full text and the tool calls of a message. */
-export function messageLines(message: Message): string[] {
-  const marks = [...ORIGINS[message.origin], ...(message.state === 'complete' ? [] : [message.state])]
-  const state = marks.length === 0 ? '' : ` (${marks.join(', ')})`
-  const lines = message.blocks.flatMap((block) => {
-    if (block.type === 'text') return block.text.split('\n')
-    if (block.type === 'memory-cleared') return ['· forgot all that was said before']
-    return block.type === 'tool-use' ? [`· ${toolLine(block.name, block.input)}`] : []
+const MESSAGE_INDENT = 2
+
+/** The full text and the tool calls of messages, each as lines for stdout. */
+export async function layOutMessages(
+  messages: readonly Message[],
+  context: Pick<CliContext, 'stdout' | 'env'>,
+): Promise<string[][]> {
+  const layOut = await loadLayout(context, MESSAGE_INDENT)
+  const { safe } = styleFor(context.stdout, context.env)
+  return messages.map((message) => {
+    const marks = [...ORIGINS[message.origin], ...(message.state === 'complete' ? [] : [message.state])]
+    const state = marks.length === 0 ? '' : ` (${marks.join(', ')})`
+    const lines = message.blocks.flatMap((block) => {
+      if (block.type === 'text')
+        return message.role === 'user' ? safe(block.text).split('\n') : layOut(block.text)
+      if (block.type === 'memory-cleared') return ['· forgot all that was said before']
+      return block.type === 'tool-use' ? [safe(`· ${toolLine(block.name, block.input)}`)] : []
+    })
+    return [
+      safe(`${nameOf(message)}${state}:`),
+      ...lines.map((line) => `${' '.repeat(MESSAGE_INDENT)}${line}`),
+    ]
   })
-  return [`${nameOf(message)}${state}:`, ...lines.map((line) => `  ${line}`)]
 }
 
 export function conversationLines(conversation: ConversationDetail): string[] {

@@ -6,7 +6,7 @@ import type { Conversation } from '../../contract/conversation.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { idArgument, wholeIdArgument } from '../base/id-argument.ts'
 import { usageError } from '../base/usage-error.ts'
-import { conversationLines, messageLines, moveLines, titleOf } from '../chat/conversation-text.ts'
+import { conversationLines, layOutMessages, moveLines, titleOf } from '../chat/conversation-text.ts'
 import { connect } from '../daemon/connect.ts'
 import { addListCommand } from '../list/list-command.ts'
 import { count, formatAge } from '../terminal/amounts.ts'
@@ -122,8 +122,10 @@ async function show(id: string, context: CliContext): Promise<void> {
   const conversation = await client.getConversation(id)
   if (context.json) return printJson(context, conversation)
   const { safe } = styleFor(context.stdout, context.env)
-  const messages = conversation.messages.flatMap((message) => ['', ...messageLines(message)])
-  for (const line of [...conversationLines(conversation), ...messages]) await printLine(context, safe(line))
+  for (const line of conversationLines(conversation)) await printLine(context, safe(line))
+  for (const lines of await layOutMessages(conversation.messages, context)) {
+    for (const line of ['', ...lines]) await printLine(context, line)
+  }
 }
 
 async function fork(

@@ -2,6 +2,7 @@
  * Shows a run live. The agent's text goes to stdout and nothing else does, so that it can be piped. Tool calls and what
  * happens to the run go to stderr, one line each. On a terminal, a status line shows the progress.
  */
+import { stripVTControlCharacters } from 'node:util'
 import type { RunEvent } from '../../contract/events.ts'
 import { startText } from '../../contract/start-text.ts'
 import type { CliContext } from '../base/context.ts'
@@ -10,6 +11,7 @@ import { formatDuration } from '../terminal/amounts.ts'
 import { createStatusLine, type Typed } from '../terminal/status-line.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { formatTime, withLocalTimes } from '../terminal/time.ts'
+import { createAnswerText } from './answer-text.ts'
 import { leftOutText } from './left-out-text.ts'
 import { advance, type Before, formatProgress, startProgress } from './progress.ts'
 import { contentLine, toolLine } from './tool-line.ts'
@@ -33,7 +35,6 @@ export interface RunViewOptions {
 }
 
 export function createRunView(context: CliContext, { announceResume, before }: RunViewOptions): RunView {
-  const words = styleFor(context.stdout, context.env)
   const asides = styleFor(context.stderr, context.env)
   const sameScreen = context.stdout.isTTY === true && context.stderr.isTTY === true
   let midLine = false
@@ -46,22 +47,21 @@ export function createRunView(context: CliContext, { announceResume, before }: R
 
   const say = async (text: string) => {
     if (text === '') return
-    const shown = words.safe(text)
-    status.makeWay(shown, false)
-    const printed = print(context.stdout, shown)
+    const visible = stripVTControlCharacters(text)
+    status.makeWay(visible, false)
+    const printed = print(context.stdout, text)
     midLine = !text.endsWith('\n')
-    status.wrote(shown, false)
+    status.wrote(visible, false)
     await printed
   }
+  const answer = createAnswerText(context, say)
   const endLine = async () => {
+    await answer.end()
     if (midLine) await say('\n')
   }
   const note = (line: string) => {
+    answer.giveWay(sameScreen)
     status.makeWay(line, true)
-    if (midLine && sameScreen) {
-      write(context.stdout, '\n')
-      midLine = false
-    }
     write(context.stderr, `${asides.dim(asides.safe(line))}\n`)
     status.wrote(line, true)
   }
@@ -76,10 +76,10 @@ export function createRunView(context: CliContext, { announceResume, before }: R
     if (makesRoom && (event.type === 'text-delta' || event.type === 'text-end')) return
     if (event.type === 'text-delta' && !nested) {
       hasDeltas = true
-      return say(event.text)
+      return answer.add(event.text)
     }
     if (event.type === 'text-end' && !nested) {
-      if (!hasDeltas) await say(event.text)
+      if (!hasDeltas) await answer.add(event.text)
       hasDeltas = false
       return endLine()
     }
@@ -96,6 +96,7 @@ export function createRunView(context: CliContext, { announceResume, before }: R
     note,
     showTyped: status.showTyped,
     giveWay: () => {
+      answer.giveWay(sameScreen)
       status.hold()
       return status.release
     },

@@ -53,6 +53,16 @@ export function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }
 
+/** Never less than what any terminal needs. */
+export function columnsOf(text: string): number {
+  if (ASCII.test(text)) return text.length
+  let columns = 0
+  for (const char of text) columns += widthOfChar(char)
+  return columns
+}
+
+const ASCII = /^[\x20-\x7e]*$/
+
 /** The rows that a line takes on a terminal of this width. */
 export function wrapColumns(line: string, columns: number): string[] {
   const rows: string[] = []

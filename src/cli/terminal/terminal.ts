@@ -9,9 +9,13 @@ import { harmless } from '../base/output.ts'
 export interface Style {
   dim: (text: string) => string
   bold: (text: string) => string
+  italic: (text: string) => string
   red: (text: string) => string
   green: (text: string) => string
   yellow: (text: string) => string
+  cyan: (text: string) => string
+  /** Whether the functions above add anything. */
+  coloured: boolean
   /** Makes text that we did not write harmless (output.ts); unchanged if the stream is not a terminal. */
   safe: (text: string) => string
 }
@@ -26,9 +30,12 @@ export function styleFor(stream: TerminalOut, env: Environment): Style {
   return {
     dim: paint(2, 22),
     bold: paint(1, 22),
+    italic: paint(3, 23),
     red: paint(31, 39),
     green: paint(32, 39),
     yellow: paint(33, 39),
+    cyan: paint(36, 39),
+    coloured,
     safe: isTerminal ? harmless : (text) => text,
   }
 }

@@ -10,6 +10,7 @@ export const PATHS = {
   getStats: 'GET /api/stats',
   prune: 'POST /api/prune',
   listAgents: 'GET /api/agents',
+  testNotifications: 'POST /api/notifications/test',
   getOpenApi: 'GET /api/openapi.json',
   getOverview: 'GET /api/overview',
   listCosts: 'GET /api/costs',

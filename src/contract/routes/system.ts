@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Agent } from '../agent.ts'
 import { Health, page, Status } from '../http.ts'
+import { NotificationTest, TestNotifications } from '../notification.ts'
 import { PruneReport, PruneRequest } from '../prune.ts'
 import { Stats } from '../stats.ts'
 import { type FeatureRoutes, json } from './route.ts'
@@ -41,6 +42,13 @@ export const systemRoutes = {
     tag: 'system',
     summary: 'Lists the configured agents and the runtimes found for them',
     responses: { 200: json('All agents', page(Agent)) },
+  },
+  testNotifications: {
+    tag: 'system',
+    summary: 'Sends a test notification to the configured targets, once, and says what became of each',
+    body: TestNotifications,
+    bodyOptional: true,
+    responses: { 200: json('The targets in the order of the configuration', page(NotificationTest)) },
   },
   getOpenApi: {
     tag: 'system',

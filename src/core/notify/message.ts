@@ -3,9 +3,13 @@
  */
 import type { NotificationId } from '../../contract/ids.ts'
 import { cutMiddle } from '../../contract/visible-text.ts'
-import type { Notice, NoticePayload } from './plan.ts'
+import type { Notice, NoticePayload, Subject } from './plan.ts'
 
-export type Sendable = Pick<Notice, 'event' | 'subject' | 'payload'> & { id: NotificationId; createdAt: Date }
+export interface Sendable extends Pick<Notice, 'event' | 'payload'> {
+  id: NotificationId
+  createdAt: Date
+  subject: { kind: Subject['kind'] | 'test'; id: string }
+}
 
 export function composeBody({ id, event, subject, payload, createdAt }: Sendable): string {
   return JSON.stringify({ id, event, at: createdAt.toISOString(), [subject.kind]: payload })

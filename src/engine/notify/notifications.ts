@@ -5,9 +5,11 @@
  */
 import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { NotificationId } from '../../contract/ids.ts'
+import { RepriseError } from '../../contract/errors.ts'
+import { NotificationId } from '../../contract/ids.ts'
+import type { NotificationTest } from '../../contract/notification.ts'
 import type { Clock } from '../../core/clock.ts'
-import { composeBody, composeVariables } from '../../core/notify/message.ts'
+import { composeBody, composeVariables, type Sendable } from '../../core/notify/message.ts'
 import {
   type Narrowing,
   type Notice,
@@ -20,6 +22,7 @@ import {
   type NotifyTarget,
   resolveTarget,
   showTarget,
+  type TargetRef,
   targetKey,
   type Webhook,
 } from '../../core/notify/target.ts'
@@ -53,6 +56,8 @@ export interface NotifierParts {
   log: Log
   settings: NotifySettings
 }
+
+type Outgoing = Sendable & { target: TargetRef }
 
 const PARALLEL = 4
 /** Limits deliveries per target, so that a target that hangs does not block the others. */
@@ -100,6 +105,33 @@ export class Notifier implements Notifications {
     return planNotifications(notice, this.#parts.settings.targets, webhook, narrowing)
   }
 
+  async test(names?: readonly string[]): Promise<NotificationTest[]> {
+    const { targets } = this.#parts.settings
+    const unknown = names?.find((name) => !this.targets.includes(name))
+    if (unknown !== undefined) {
+      const known = this.targets.length === 0 ? 'none' : this.targets.join(', ')
+      throw new RepriseError('bad-request', `there is no target notify.${unknown} (configured: ${known})`)
+    }
+    const chosen = targets.filter(({ name }) => names?.includes(name) ?? true)
+    return Promise.all(chosen.map((target) => this.#test(target)))
+  }
+
+  async #test({ name, on, how }: NotifyTarget): Promise<NotificationTest> {
+    const createdAt = this.#parts.clock.now()
+    const id = NotificationId.create(createdAt)
+    const result = await this.#send({
+      id,
+      createdAt,
+      event: on[0] ?? 'attention',
+      subject: { kind: 'test', id },
+      payload: { state: 'test', message: `A test of notify.${name}. Nothing has happened.` },
+      target: { name },
+    }).catch(unexpected)
+    const reason =
+      result === null ? 'the daemon is ending' : result.kind === 'delivered' ? null : explainTry(result)
+    return { target: name, kind: how.kind, on: [...on], delivered: reason === null, reason }
+  }
+
   open(): void {
     this.#dispatcher.open()
   }
@@ -144,7 +176,7 @@ export class Notifier implements Notifications {
   }
 
   /** Returns null if the delivery was aborted because the daemon is closing. */
-  async #send(notification: NotificationRecord): Promise<TryResult | null> {
+  async #send(notification: Outgoing): Promise<TryResult | null> {
     const { targets, userAgent, webhookTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS } = this.#parts.settings
     const how = resolveTarget(notification.target, targets)
     if (how === null) {
@@ -162,7 +194,7 @@ export class Notifier implements Notifications {
     return postWebhook(parts, how, message, this.#closing.signal)
   }
 
-  async #run(notification: NotificationRecord, { command }: Command): Promise<TryResult | null> {
+  async #run(notification: Outgoing, { command }: Command): Promise<TryResult | null> {
     const { env, workDir, commandTimeoutMs = COMMAND_TIMEOUT_MS } = this.#parts.settings
     const end = await runCommand({
       id: notification.id,
@@ -186,7 +218,7 @@ export class Notifier implements Notifications {
       await persist(disk, () => store.markDelivered(notification, now))
       return
     }
-    const error = result.detail ? `${result.reason}: ${result.detail}` : result.reason
+    const error = explainTry(result)
     const notBefore = next.kind === 'retry' ? next.notBefore : null
     await persist(disk, () => store.markFailedTry(notification, error, notBefore, now))
     const { id, event, subject, target } = notification
@@ -201,10 +233,13 @@ export class Notifier implements Notifications {
  * A target of the configuration may name an address or `localhost` itself. Any other name may be resolved to something
  * that the person who wrote it did not mean, and the webhook of a job or a watch comes from a request.
  */
-function configuredHost({ target }: NotificationRecord, { url }: Webhook): string | undefined {
+function configuredHost({ target }: Outgoing, { url }: Webhook): string | undefined {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   return 'name' in target && (isIP(host) !== 0 || host === 'localhost') ? host : undefined
 }
+
+const explainTry = ({ reason, detail }: Exclude<TryResult, { kind: 'delivered' }>) =>
+  detail ? `${reason}: ${detail}` : reason
 
 /** The error message is left out, because it may contain an address. */
 const unexpected = (error: unknown): TryResult => ({

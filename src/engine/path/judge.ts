@@ -3,6 +3,7 @@ import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { clearsSession, type ResumeEnd } from '../../core/continue/refused-resume.ts'
 import { namesTemporary } from '../../core/system-error.ts'
+import { exitCodeOf } from '../../process/exit-code.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
 import { readLimit } from '../obstacles/met-limit.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
@@ -13,11 +14,14 @@ export interface Exit {
   stderr: string
   /** The agent's input was closed unexpectedly. */
   starved: boolean
+  /** The disk was full when it ended. */
+  unwritten: boolean
 }
 
 export const exitOf = (end: SupervisionEnd, stderr: string): Exit => ({
-  exitCode: end.kind === 'exited' ? end.code : null,
+  exitCode: end.kind === 'exited' ? exitCodeOf(end.code, stderr) : null,
   starved: end.starved,
+  unwritten: end.kind === 'lost' && end.unwritten === true,
   stderr,
 })
 
@@ -25,12 +29,12 @@ export function classify(
   adapter: AgentAdapter,
   { own: events, attempt, turnEnd }: Trace,
   questions: readonly QuestionRecord[],
-  { starved, exitCode, stderr }: Exit,
+  { starved, unwritten, exitCode, stderr }: Exit,
 ): Outcome {
   const stopCause = attempt.stopCause as StopCause | null
   const outcome = adapter.classify({ stopCause, exitCode, stderr, turnEnd, ...readLimit(events, stopCause) })
-  if (outcome.name === 'crashed' && (stopCause === 'disk-full' || (!stopCause && namesTemporary(stderr))))
-    return { ...outcome, temporary: true }
+  const lacked = stopCause === 'disk-full' || (!stopCause && (unwritten || namesTemporary(stderr)))
+  if (outcome.name === 'crashed' && lacked) return { ...outcome, temporary: true }
   if (outcome.name !== 'completed') return outcome
   const withdrawn = new Set(
     events.flatMap(({ body }) => (body.type === 'question-cancel' ? [body.requestId] : [])),

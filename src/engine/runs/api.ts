@@ -7,6 +7,7 @@ import type { RunEvent } from '../../contract/events.ts'
 import type { ListQuery, Page, Quarantined, Status } from '../../contract/http.ts'
 import type { ConversationId, JobId, RunId, SessionId } from '../../contract/ids.ts'
 import type { KeptProcessInfo } from '../../contract/kept.ts'
+import type { NotificationTest, TestNotifications } from '../../contract/notification.ts'
 import type { PruneReport, PruneRequest } from '../../contract/prune.ts'
 import type { ToolResult } from '../../contract/question.ts'
 import type { Run, RunDetail } from '../../contract/run.ts'
@@ -68,6 +69,8 @@ export interface RunEngine {
   deleteSession: (id: string) => Promise<void>
   /** Deletes what is older than its time; with `dryRun`, only says what that is. */
   prune: (request: PruneRequest) => Promise<PruneReport>
+  /** Sends a test notification to the configured targets, once each. */
+  testNotifications: (request: TestNotifications) => Promise<NotificationTest[]>
 
   listAgents: () => Promise<Agent[]>
   readStats: () => Promise<Stats>

@@ -35,14 +35,19 @@ export class StorageFailureNotes {
 
   /** Returns the reason to stop the agent if the disk was full. `offset` is how far its output has been read. */
   async findFull(offset: number): Promise<string | null> {
-    const { disk, store, clock, bus, persist } = this.#deps
-    const full = disk.newestFull
+    const full = this.#deps.disk.newestFull
     if (full === null || full === this.#toldFull) return null
     this.#toldFull = full
+    await this.addGap(offset)
+    return full.message
+  }
+
+  /** Records that output after `offset` may be missing. */
+  async addGap(offset: number): Promise<void> {
+    const { store, clock, bus, persist } = this.#deps
     const gap = { type: 'gap' as const, from: offset, to: offset, reason: 'disk-full' as const }
     await persist(() => store.addEvents(this.#attempt, [gap], clock.now()))
     bus.publish(this.#attempt.runId)
-    return full.message
   }
 
   async look(): Promise<void> {

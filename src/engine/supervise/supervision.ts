@@ -171,6 +171,9 @@ export class Supervision {
         if (drained) await this.#storageFailureNotes.look()
         const full = drained ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
         if (full !== null && !end && !this.#turn.isDone) await this.stop('disk-full', full)
+        // The disk may have been full while no daemon watched it.
+        if (drained && full === null && end?.kind === 'lost' && end.unwritten)
+          await this.#storageFailureNotes.addGap(this.#handledTo)
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained && (await this.#leave()))
           return { kind: 'left', starved: false, offset: this.#handledTo, strays: this.#strays }

@@ -42,6 +42,8 @@ mount_host() {
       "$sandbox_base"/*) sandbox_options=ro,nosuid,nodev${sandbox_options#r[ow]} ;;
       *) continue ;;
     esac
+    # What is mounted in a folder that this user may not enter cannot be reached from inside either.
+    [ -e "$sandbox_at" ] || continue
     mount -c --options-mode ignore -o "remount,bind,$sandbox_options" "$sandbox_at" ||
       umount -l "$sandbox_at" || fail "cannot make $sandbox_at read-only"
   done </proc/self/mountinfo

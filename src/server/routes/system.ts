@@ -6,7 +6,14 @@ import { openApiDocument } from '../base/openapi.ts'
 
 type SystemHandlers = Pick<
   Handlers,
-  'getHealth' | 'getStatus' | 'shutDown' | 'getStats' | 'prune' | 'listAgents' | 'getOpenApi'
+  | 'getHealth'
+  | 'getStatus'
+  | 'shutDown'
+  | 'getStats'
+  | 'prune'
+  | 'listAgents'
+  | 'testNotifications'
+  | 'getOpenApi'
 >
 
 export function systemHandlers(options: AppOptions): SystemHandlers {
@@ -45,6 +52,8 @@ export function systemHandlers(options: AppOptions): SystemHandlers {
     getStats: async () => respond(200, await engine.readStats()),
     prune: async ({ body }) => respond(200, await engine.prune(body)),
     listAgents: async () => respond(200, { items: await engine.listAgents(), nextCursor: null }),
+    testNotifications: async ({ body }) =>
+      respond(200, { items: await engine.testNotifications(body), nextCursor: null }),
     getOpenApi: () => {
       document ??= openApiDocument({ version, url: url() })
       return respond(200, document)

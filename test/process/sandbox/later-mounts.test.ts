@@ -1,12 +1,13 @@
 /**
- * A file system that is mounted outside while the sandbox runs. On many machines mounts are passed on to other
- * mount namespaces; the test makes them so in a namespace of its own, and needs root for that.
+ * File systems that are mounted outside: while the sandbox runs, or before, in a folder that its user may not enter. On
+ * many machines mounts are passed on to other mount namespaces; the tests make them so in a namespace of their own, and
+ * need root for that.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { installed, unavailable, variants } from './available.ts'
+import { installed, unavailable, variants, withoutPerl } from './available.ts'
 import { Box, collect } from './box.ts'
 
 const OUTSIDE = `set -e
@@ -42,3 +43,30 @@ it.skipIf(!possible).each(own)('$title does not let it be written', async ({ mea
     box.close()
   }
 })
+
+const CLOSED = `set -e
+mount -t tmpfs -o mode=777 tmpfs "$CLOSED"
+echo secret >"$CLOSED/file"
+chmod 700 "$CLOSED/.."
+exec setpriv --reuid "$NUMBER" --regid "$NUMBER" --clear-groups "$@"`
+
+const others = [...variants, ...withoutPerl].filter(({ user }) => user.uid !== process.getuid?.())
+
+it.skipIf(!possible || !installed('setpriv')).each(others)(
+  '$title starts although there is one where it may not look',
+  async ({ means, user }) => {
+    const box = new Box(means, user)
+    const closed = mkdtempSync('/var/tmp/reprise-closed-')
+    try {
+      mkdirSync(join(closed, 'folder/mounted'), { recursive: true })
+      const env = { ...box.env(), CLOSED: join(closed, 'folder/mounted'), NUMBER: String(user.uid) }
+      const { command } = box.plan({ program: 'sh', args: ['-c', 'echo started; cat "$CLOSED/file"'] })
+      const namespace = ['--mount', '--propagation', 'private', '--', 'sh', '-c', CLOSED, 'sh']
+      const child = spawn('unshare', [...namespace, command.program, ...command.args], { cwd: '/', env })
+      expect(await collect(child)).toMatchObject({ code: 1, stdout: 'started\n' })
+    } finally {
+      box.close()
+      rmSync(closed, { recursive: true, force: true })
+    }
+  },
+)

@@ -13,7 +13,8 @@ it.each(withoutPerl)('$title has the same mounts as with perl', async ({ means, 
   async function mountsOf(used: typeof means): Promise<Record<string, string>> {
     const box = new Box(used, user)
     onTestFinished(() => box.close())
-    const { stdout } = await box.sh('cat /proc/self/mountinfo')
+    const { stdout, stderr, code } = await box.sh('cat /proc/self/mountinfo')
+    expect([code, stderr]).toEqual([0, ''])
     // If there are several at one place, the last one is seen.
     const mounts = new Map(
       stdout

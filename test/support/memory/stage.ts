@@ -170,6 +170,7 @@ export class Stage {
         return planned
       },
       targets: [],
+      test: async () => [],
       wake: () => {},
       open: () => {},
       close: async () => {},
