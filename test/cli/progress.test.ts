@@ -247,20 +247,21 @@ describe('on a terminal', () => {
 
   test('what is typed is in its place, with the cursor in sight, also without colours', async () => {
     for (const change of [{}, { env: { TERM: 'xterm', NO_COLOR: '1' } }]) {
-      const { screen, view, say, pause } = open(change)
-      await say('Hello')
+      const { screen, view, say, pause, words } = open(change)
+      await say('Hello you ')
+      await words()
       view.showTyped({ before: 'use sta', after: 'ging' })
-      expect(screen.rows()).toEqual(['Hello', '› use sta▏ging'])
-      await say(' there.\nAnd')
-      await pause()
-      expect(screen.rows()).toEqual(['Hello there.', 'And', '› use sta▏ging'])
+      expect(screen.rows()).toEqual(['Hello you', '› use sta▏ging'])
+      await say('there.\nAnd ')
+      await words()
+      expect(screen.rows()).toEqual(['Hello you there.', 'And', '› use sta▏ging'])
       view.showTyped({ before: `${'long '.repeat(30)}end`, after: ' of it' })
       expect(screen.rows().at(-1)).toMatch(/^….*long end▏ of it$/)
       expect(screen.rows().at(-1)!.length).toBeLessThan(WIDTH)
       view.note('a note')
       view.showTyped(null)
       await pause()
-      const rows = ['Hello there.', 'And', 'a note']
+      const rows = ['Hello you there.', 'And', 'a note']
       expect(screen.rows()).toEqual('env' in change ? rows : [...rows, STATUS])
       await view.end()
       expect(screen.rows()).toEqual(rows)
