@@ -44,6 +44,7 @@ export interface Disturbed {
 }
 
 const DISK_BYTES = 96 * 2 ** 20
+const FILL_BYTES = 65_536
 
 /** Puts the home on a disk of its own. False if this machine does not allow it. */
 export function mountHome(world: World): boolean {
@@ -140,7 +141,9 @@ async function fillDisk(world: World, ms: number): Promise<boolean> {
 function fill(path: string): void {
   const file = openSync(path, 'a')
   try {
-    for (;;) writeSync(file, Buffer.alloc(65_536))
+    // Never more than the small disk has, in case that it is gone and this is the machine's own.
+    for (let written = 0; written < DISK_BYTES; written += FILL_BYTES)
+      writeSync(file, Buffer.alloc(FILL_BYTES))
   } catch {
     // The disk is full.
   } finally {
