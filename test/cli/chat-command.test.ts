@@ -31,6 +31,7 @@ test.each<[string, ChatInput | null]>([
   ['/instructions @a file.md', { kind: 'instructions', change: { to: 'file', path: 'a file.md' } }],
   ['/title A name', { kind: 'title', text: 'A name' }],
   ['/info', { kind: 'info' }],
+  ['/stop', { kind: 'stop' }],
   ['/quit', { kind: 'quit' }],
 ])('%j', (typed, expected) => {
   expect(parseChatInput(typed)).toEqual(expected)

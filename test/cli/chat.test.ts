@@ -5,10 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Conversation, ConversationDetail } from '../../src/contract/conversation.ts'
 import type { Page } from '../../src/contract/http.ts'
 import type { Run } from '../../src/contract/run.ts'
+import type { RunMessage } from '../../src/contract/run-message.ts'
 import type { Stats } from '../../src/contract/stats.ts'
 import { QUESTION } from '../support/question.ts'
-import { World } from '../support/world.ts'
+import { REPRISE, World } from '../support/world.ts'
 import { type Cli, createCli } from './cli.ts'
+import { openPty } from './pty.ts'
 import { KEYS, openChat } from './terminal-double.ts'
 
 let world: World
@@ -32,6 +34,15 @@ beforeAll(async () => {
             { tool: 'AskUserQuestion', input: { questions: [QUESTION] } },
             { await: 'results' },
             { text: 'Result: ${toolResult}' },
+          ],
+        },
+        {
+          when: /WAIT$/,
+          reply: [
+            { tool: 'Bash', input: { command: 'until [ -e go ]; do sleep 0.1; done', description: 'wait' } },
+            { await: 'results' },
+            { text: 'Waited.' },
+            { hold: 'end' },
           ],
         },
         { when: /BREAK$/, reply: [{ error: { status: 400, message: 'no such thing' } }] },
@@ -296,6 +307,49 @@ describe('on a terminal', () => {
     expect(await code).toBe(0)
   })
 })
+
+test('in a real terminal: lines typed during a turn are told to the model once, in this turn', async () => {
+  const command = [REPRISE, 'chat', '--permissions', 'allow']
+  const pty = openPty(command, { env: world.env, cwd: world.workDir, columns: 100 })
+  try {
+    await pty.shows('claude › ')
+    pty.type(`WAIT${KEYS.enter}`)
+    await pty.shows('· Bash until')
+    pty.type('mind the heliotropp')
+    await pty.shows('› mind the heliotropp▏')
+    pty.type(`\u007fe${KEYS.enter}`)
+    await pty.shows('passed on; the agent reads it after its current step')
+    // The agent has the message. It waits for the end of the tool call.
+    const runId = (await detail((await newest()).id)).messages[0]!.runId!
+    const { items } = await world.api<{ items: RunMessage[] }>('GET', `/api/runs/${runId}/messages`)
+    await world.waitForEvent(
+      runId,
+      (event) => event.type === 'native' && JSON.stringify(event.line).includes(items[0]!.id),
+    )
+    writeFileSync(join(world.workDir, 'go'), '')
+    await pty.shows('read a message from the user: mind the heliotrope')
+    // During the last model call it is too late for this answer; the agent answers once more before the turn ends.
+    await world.simulator.waitForHold('end')
+    pty.type(`and the crocus${KEYS.enter}`)
+    await pty.shows('passed on')
+    pty.type('draft')
+    await pty.shows('› draft▏')
+    world.simulator.release('end')
+    await pty.shows('read a message from the user: and the crocus')
+    await pty.shows('Noted.')
+    await pty.shows('claude › draft')
+    pty.type(KEYS.ctrlC)
+    await pty.shows('claude › ')
+    pty.type(KEYS.ctrlD)
+    expect(await pty.code).toBe(0)
+  } finally {
+    pty.close()
+  }
+  const { id } = await newest()
+  const told = (text: string) => sent().split(text).length - 1
+  expect([told('mind the heliotrope'), told('and the crocus')]).toEqual([1, 1])
+  expect((await detail(id)).turnCount).toBe(1)
+}, 300_000)
 
 test('conversations and totals', async () => {
   await begin('-m', 'to be shown')

@@ -245,6 +245,29 @@ describe('on a terminal', () => {
     await view.end()
   })
 
+  test('what is typed is in its place, with the cursor in sight, also without colours', async () => {
+    for (const change of [{}, { env: { TERM: 'xterm', NO_COLOR: '1' } }]) {
+      const { screen, view, say, pause, words } = open(change)
+      await say('Hello you ')
+      await words()
+      view.showTyped({ before: 'use sta', after: 'ging' })
+      expect(screen.rows()).toEqual(['Hello you', '› use sta▏ging'])
+      await say('there.\nAnd ')
+      await words()
+      expect(screen.rows()).toEqual(['Hello you there.', 'And', '› use sta▏ging'])
+      view.showTyped({ before: `${'long '.repeat(30)}end`, after: ' of it' })
+      expect(screen.rows().at(-1)).toMatch(/^….*long end▏ of it$/)
+      expect(screen.rows().at(-1)!.length).toBeLessThan(WIDTH)
+      view.note('a note')
+      view.showTyped(null)
+      await pause()
+      const rows = ['Hello you there.', 'And', 'a note']
+      expect(screen.rows()).toEqual('env' in change ? rows : [...rows, STATUS])
+      await view.end()
+      expect(screen.rows()).toEqual(rows)
+    }
+  })
+
   test('gives way to a question', async () => {
     const { screen, view, say, pause } = open()
     await say('Hm.\n')
@@ -322,6 +345,7 @@ describe('on a terminal', () => {
       fc.string({ maxLength: 80 }).map((text) => text.replaceAll(/[^\x20-\x7e]|[#*_`]/g, '.')),
       fc.constantFrom('\n', 'ü', '…', '漢', '\t', 'a\nb', ' '),
       fc.constantFrom({ wait: 150 }, { wait: 1000 }, { note: 'a note' }, { tool: 'ls' }),
+      fc.constantFrom({ typed: null }, { typed: { before: 'use \t漢', after: 'x'.repeat(90) } }),
     )
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.constantFrom(3, 24), async (pieces, height) => {
@@ -331,6 +355,7 @@ describe('on a terminal', () => {
           for (const { view, say } of [shown, plain]) {
             if (typeof item === 'string') await say(item)
             else if ('note' in item) view.note(item.note)
+            else if ('typed' in item) view.showTyped(item.typed)
             else if ('tool' in item) await view.show(event(tool(String(seq), item.tool)))
           }
           if (typeof item === 'object' && 'wait' in item) await vi.advanceTimersByTimeAsync(item.wait)

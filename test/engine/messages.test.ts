@@ -128,7 +128,7 @@ test('an agent that reads nothing in the middle of a turn gets the message when 
 test('a message that a conversation hears too late is its next turn, once', async () => {
   const chat = await MemoryChat.create(stage)
   stage.play(answers('first'), answersAll)
-  const { id } = await chat.say('hello')
+  const { id } = await chat.say('hello', { model: 'opus', permissions: 'ask-all' })
   const said = await say(id as RunId, 'key')
   expect(said).toMatchObject({ state: 'turn', nextRunId: expect.stringMatching(/^run_/) })
   expect(await say(id as RunId, 'key')).toEqual(said)
@@ -136,6 +136,8 @@ test('a message that a conversation hears too late is its next turn, once', asyn
     prompt: 'use the other branch',
     outcome: 'completed',
     turn: 2,
+    model: 'opus',
+    permissions: 'ask-all',
   })
 })
 

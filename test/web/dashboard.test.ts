@@ -39,6 +39,7 @@ describe.skipIf('problem' in found)('the dashboard', () => {
         },
         { when: 'remove the cache', reply: [bash('rm -rf ./cache'), results, 'Removed.'] },
         { when: 'long work', reply: ['Beginning.', bash('echo one'), results, { hold: 'work' }, 'never'] },
+        { when: /think it over$/, reply: ['Thinking.', { hold: 'thought' }, ' Thought.'] },
         { when: 'You were interrupted', reply: 'Went on and finished.' },
         {
           when: 'Be hostile',
@@ -102,6 +103,25 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     // Who answered, and from where.
     await page.getByRole('link', { name: 'new session' }).click()
     await page.getByText('answered “Blue”').waitFor()
+  })
+
+  test('a message is said to the agent at work, which answers it in the same turn', async () => {
+    const { id } = await chat()
+    await desk.go(page, `/conversations/${id}`)
+    await send('think it over')
+    await page.getByText('Thinking.').waitFor()
+    await desk.world.simulator.waitForHold('thought')
+    await page.getByRole('textbox', { name: 'Message' }).fill('mind the heliotrope')
+    await page.getByRole('button', { name: 'Say now' }).click()
+    // Sent: the field is empty.
+    await page.locator('textarea[aria-label="Message"]:placeholder-shown').waitFor()
+    desk.world.simulator.release('thought')
+    await page.getByText(/You said: .*mind the heliotrope/).waitFor()
+    // The turn has ended.
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    const [request] = desk.world.simulator.requests({ kind: 'main' }).slice(-1)
+    expect(JSON.stringify(request?.messages).split('mind the heliotrope')).toHaveLength(2)
+    expect(await desk.world.api('GET', `/api/conversations/${id}`)).toMatchObject({ turnCount: 1 })
   })
 
   test('what sending will do is said before; a forced fresh start and an edit are seen in what the model is sent', async () => {

@@ -39,23 +39,28 @@ export function Composer({
   const { data: plan } = useQuery(planQuery(conversation.id, agent, fresh))
   const latest = runs.find((run) => run.agent === agent && run.contextTokens !== null)
   const open = runs.filter(({ state }) => state !== 'settled').length
+  const working = runs.find((run) => run.state === 'running' && run.agent === agent)
   const asked = () => ({
     agent,
     ...(model.trim() ? { model: model.trim() } : {}),
     ...(permissions ? { permissions } : {}),
     ...(fresh ? { forceFreshSession: true } : {}),
   })
-  const send = async () => {
-    if (text.trim() === '' || act.busy) return
-    const key = crypto.randomUUID()
-    const request = { text, ...asked() }
-    const done = await act.run(() => client.createTurn(conversation.id, request, { idempotencyKey: key }))
-    if (!done) return
+  const submit = async (work: (key: { idempotencyKey: string }) => Promise<unknown>) => {
+    if (text.trim() === '' || act.busy) return false
+    const key = { idempotencyKey: crypto.randomUUID() }
+    if (!(await act.run(() => work(key)))) return false
     setText('')
-    setFresh(false)
     onSent()
     field.current?.focus()
+    return true
   }
+  const send = async () => {
+    const request = { text, ...asked() }
+    if (await submit((key) => client.createTurn(conversation.id, request, key))) setFresh(false)
+  }
+  /** Into the turn that is being answered. If it ends first, the daemon makes it the next turn. */
+  const sayTo = (run: Run) => submit((key) => client.say(run.id, { text }, key))
   const small = 'h-7 rounded-md border border-line bg-surface px-1.5 text-small max-sm:h-9'
   return (
     <div className="shrink-0 border-t border-line bg-surface px-4 py-3">
@@ -121,9 +126,21 @@ export function Composer({
           <span className="max-sm:hidden">
             <ContextGauge tokens={latest?.contextTokens ?? null} window={latest?.contextWindow ?? null} />
           </span>
-          <Button kind="main" type="submit" className="ml-auto" busy={act.busy} disabled={text.trim() === ''}>
-            {open > 0 ? 'Queue' : 'Send'}
-          </Button>
+          <span className="ml-auto flex gap-2">
+            {working && (
+              <Button
+                title={`${agent} reads it after its current step`}
+                busy={act.busy}
+                disabled={text.trim() === ''}
+                onClick={() => void sayTo(working)}
+              >
+                Say now
+              </Button>
+            )}
+            <Button kind="main" type="submit" busy={act.busy} disabled={text.trim() === ''}>
+              {open > 0 ? 'Queue' : 'Send'}
+            </Button>
+          </span>
         </div>
         <p className="mt-1.5 min-h-4 text-label text-muted" aria-live="polite" data-testid="plan">
           {open > 0

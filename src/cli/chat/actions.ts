@@ -11,12 +11,19 @@ import type { Chat } from './state.ts'
 
 export type ChatAction = Exclude<ChatInput, { kind: 'say' | 'retry' | 'quit' | 'mistake' }>
 
-export async function act(chat: Chat, action: ChatAction, context: CliContext): Promise<void> {
+/** `note` prints a line while a turn is shown; otherwise the lines go to stderr. */
+export async function act(
+  chat: Chat,
+  action: ChatAction,
+  context: CliContext,
+  note?: (line: string) => void,
+): Promise<void> {
   const style = styleFor(context.stderr, context.env)
+  const print = note ?? ((line: string) => notify(context, style.safe(line)))
   const show = (lines: readonly string[]) => {
-    for (const line of lines) notify(context, style.safe(line))
+    for (const line of lines) print(line)
   }
-  const tell = (line: string) => notify(context, style.dim(style.safe(line)))
+  const tell = note ?? ((line: string) => notify(context, style.dim(style.safe(line))))
   const { id } = chat.conversation
 
   switch (action.kind) {
@@ -57,6 +64,8 @@ export async function act(chat: Chat, action: ChatAction, context: CliContext): 
       return tell('renamed')
     case 'info':
       return show(conversationLines(await read(chat)))
+    case 'stop':
+      return tell('no turn is being answered')
   }
 }
 

@@ -14,6 +14,7 @@ export type ChatInput =
   | { kind: 'instructions'; change: InstructionsChange }
   | { kind: 'title'; text: string }
   | { kind: 'info' }
+  | { kind: 'stop' }
   | { kind: 'quit' }
   | { kind: 'mistake'; message: string; hint: string }
 
@@ -120,9 +121,15 @@ const COMMANDS: readonly ChatCommand[] = [
     parse: alone({ kind: 'info' }),
   },
   {
+    name: 'stop',
+    usage: '/stop',
+    about: 'cancel the turn that is being answered, like Ctrl-C',
+    parse: alone({ kind: 'stop' }),
+  },
+  {
     name: 'quit',
     usage: '/quit',
-    about: 'leave the chat, like Ctrl-D',
+    about: 'leave the chat, like Ctrl-D; a turn that is being answered continues',
     parse: alone({ kind: 'quit' }),
   },
 ]
@@ -169,6 +176,7 @@ export function chatHelp(): string[] {
     '',
     'Anything else is sent to the agent. A line that ends in \\ continues on the next one.',
     "A single slash is a command of Reprise. For the agent's own commands type two: //context sends /context.",
+    'During a turn, a message is passed on to the agent, which reads it after its current step.',
     'Ctrl-C cancels the turn that is being answered.',
   ]
 }

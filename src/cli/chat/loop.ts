@@ -5,9 +5,9 @@ import { EXIT } from '../base/exit-code.ts'
 import { reportError } from '../daemon/report-error.ts'
 import { summarizeTurn } from '../run/summary.ts'
 import { count } from '../terminal/amounts.ts'
-import { styleFor } from '../terminal/terminal.ts'
+import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { act, findMessage } from './actions.ts'
-import { parseChatInput } from './command.ts'
+import { type ChatInput, parseChatInput } from './command.ts'
 import { otherDirectory, titleOf } from './conversation-text.ts'
 import { createChatReader } from './input.ts'
 import { type Chat, nextTurn } from './state.ts'
@@ -16,7 +16,19 @@ import { followTurn, retry, say, type TurnEnd, type TurnOptions } from './turn.t
 export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<void> {
   const style = styleFor(context.stderr, context.env)
   const left = new AbortController()
-  const options: TurnOptions = { leave: () => left.abort(), signal: left.signal }
+  const reader = createChatReader(context)
+  /** Commands that were entered during a turn and wait for its end. */
+  const postponed: ChatInput[] = []
+  let quits = false
+  const quit = () => {
+    quits = true
+    left.abort()
+  }
+  const options: TurnOptions = {
+    leave: () => left.abort(),
+    signal: left.signal,
+    meanwhile: { reader, postpone: (input) => postponed.push(input), quit },
+  }
   const guard = async (work: () => Promise<void>) => {
     try {
       await work()
@@ -25,7 +37,12 @@ export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<v
     }
   }
   const show = async (end: Promise<TurnEnd>) => {
-    for (const line of summarizeTurn((await end).settled, style)) notify(context, line)
+    const { settled, next } = await end
+    for (const line of summarizeTurn(settled, style)) notify(context, line)
+    for (const { runId, text } of next) {
+      notify(context, style.dim(style.safe(`next turn, typed before: ${firstLine(text, 300)}`)))
+      await show(followTurn(chat, runId, context, options))
+    }
   }
 
   for (const line of greeting(chat, context.cwd)) notify(context, style.dim(style.safe(line)))
@@ -36,12 +53,15 @@ export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<v
     }
   })
 
-  const reader = createChatReader(context)
-  while (!left.signal.aborted) {
+  const nextInput = async (): Promise<ChatInput | null> => {
+    const waiting = postponed.shift()
+    if (waiting) return waiting
     warm(chat)
     const typed = await reader.read(style.bold(promptOf(chat)))
-    if (typed === null) break
-    const input = parseChatInput(typed)
+    return typed === null ? { kind: 'quit' } : parseChatInput(typed)
+  }
+  while (!left.signal.aborted) {
+    const input = await nextInput()
     if (input === null) continue
     if (input.kind === 'quit') break
     await guard(async () => {
@@ -58,7 +78,7 @@ export async function chatOnTerminal(chat: Chat, context: CliContext): Promise<v
     })
   }
 
-  if (left.signal.aborted) context.exitCode = EXIT.interrupted
+  if (left.signal.aborted && !quits) context.exitCode = EXIT.interrupted
   await leave(chat, context)
 }
 

@@ -17,8 +17,9 @@ import { addSandboxOptions, permissionsOption } from '../run/options.ts'
 import { offerTrust } from '../trust/consent.ts'
 
 const EXAMPLES = `
-On a terminal the chat is interactive: /help lists its commands, Ctrl-C cancels the current turn, Ctrl-D leaves. The
-agent continues its own session from turn to turn. When that is not safe, it starts a new session with the history.
+On a terminal the chat is interactive: /help lists its commands, Ctrl-C cancels the current turn, Ctrl-D leaves. What you
+enter during a turn is passed on to the agent at work. The agent continues its own session from turn to turn. When that is
+not safe, it starts a new session with the history.
 
 Examples:
   reprise chat                                 a new conversation about this directory

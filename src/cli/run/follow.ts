@@ -5,6 +5,7 @@ import type { RunEvent } from '../../contract/events.ts'
 import type { RunDetail } from '../../contract/run.ts'
 import { type CliContext, printJson } from '../base/context.ts'
 import type { Attachment } from './attachment.ts'
+import type { LineInput } from './line-input.ts'
 import { createQuestions } from './questions.ts'
 import { createRunView, type RunViewOptions } from './view.ts'
 
@@ -26,6 +27,8 @@ export interface FollowOptions extends RunViewOptions {
   signal?: AbortSignal
   /** Set if Ctrl-C leaves the run alone. */
   attachment?: Attachment | undefined
+  /** Set if a person may type while the run is followed. Not used in an attachment. */
+  input?: LineInput | undefined
   /** Start after the event with this number. */
   after?: number
   /** Called before the first event; may add a line later. */
@@ -47,11 +50,11 @@ export async function followToEnd(
   client: Client,
   followed: Followed,
   context: CliContext,
-  { leave = () => {}, signal, attachment, after = 0, begin, see, ...shown }: FollowOptions,
+  { leave = () => {}, signal, attachment, input, after = 0, begin, see, ...shown }: FollowOptions,
 ): Promise<Ended> {
   const { runId } = followed
   const view = createRunView(context, shown)
-  const questions = createQuestions(client, runId, context, view, attachment?.keys)
+  const questions = createQuestions(client, runId, context, view, attachment?.keys ?? input?.keys)
   const note = (line: string) => {
     // A question that is still on the screen would take the next Enter as an answer.
     questions.close()
@@ -61,6 +64,7 @@ export async function followToEnd(
     ? leaveOnInterrupt
     : cancelOnInterrupt(followed, context, { note, leave, giveWay: view.giveWay })
   attachment?.showIn(note)
+  input?.showIn(view)
   let away = false
   const onRetry = () => {
     if (!away)
@@ -92,6 +96,7 @@ export async function followToEnd(
     questions.close()
     interrupts.restore()
     attachment?.showIn(null)
+    input?.showIn(null)
     await view.end()
   }
   return { settled: await client.getRun(runId), interrupted: interrupts.count() > 0, left: false }

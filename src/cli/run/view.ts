@@ -8,7 +8,7 @@ import { startText } from '../../contract/start-text.ts'
 import type { CliContext } from '../base/context.ts'
 import { print, write } from '../base/output.ts'
 import { formatDuration } from '../terminal/amounts.ts'
-import { createStatusLine } from '../terminal/status-line.ts'
+import { createStatusLine, type Typed } from '../terminal/status-line.ts'
 import { firstLine, styleFor } from '../terminal/terminal.ts'
 import { formatTime, withLocalTimes } from '../terminal/time.ts'
 import { createAnswerText } from './answer-text.ts'
@@ -20,6 +20,8 @@ export interface RunView {
   show: (event: RunEvent) => Promise<void>
   /** Prints a line of Reprise's own. */
   note: (line: string) => void
+  /** Shows what a person types in the status line; null: nothing is typed. */
+  showTyped: (typed: Typed | null) => void
   /** Removes the status line, for example for a question, until the returned function is called. */
   giveWay: () => () => void
   end: () => Promise<void>
@@ -92,6 +94,7 @@ export function createRunView(context: CliContext, { announceResume, before }: R
   return {
     show,
     note,
+    showTyped: status.showTyped,
     giveWay: () => {
       answer.giveWay(sameScreen)
       status.hold()

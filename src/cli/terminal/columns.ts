@@ -32,6 +32,23 @@ export function cutColumns(text: string, columns: number): string {
   return `${fitColumns(text, columns - end)}${kept.join('')}`
 }
 
+/** The line of an input that fits into `columns`, with a mark at the cursor, which is always visible. */
+export function fitInput(before: string, after: string, columns: number): string {
+  const whole = `${before}▏${after}`
+  if (fitColumns(whole, columns) === whole) return whole
+  const kept: string[] = []
+  let used = 2
+  for (const char of [...before].reverse()) {
+    used += widthOfChar(char)
+    if (used > (columns * 3) / 4) {
+      kept.unshift('…')
+      break
+    }
+    kept.unshift(char)
+  }
+  return fitColumns(`${kept.join('')}▏${after}`, columns)
+}
+
 export function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }

@@ -1,13 +1,19 @@
 /**
  * A status line below all other output on a terminal, redrawn in place. If the output above ends in the middle of a
  * line, the status line is drawn on the next row and the cursor returns to the end of the output. While the column of
- * the cursor is not certain, no status line is drawn.
+ * the cursor is not certain, no status line is drawn. While a person types, it shows what is typed, also without colours.
  *
  * Drawing is delayed a little, so that streamed text does not make it flicker, and repeated every second.
  */
 import type { CliContext } from '../base/context.ts'
-import { fitColumns, lengthAfter } from './columns.ts'
+import { fitColumns, fitInput, lengthAfter } from './columns.ts'
 import { styleFor, widthOf } from './terminal.ts'
+
+/** The line that is being typed, before and after the cursor. */
+export interface Typed {
+  before: string
+  after: string
+}
 
 export interface StatusLine {
   /** Must be called before text is written. `isAside`: the text is a line of its own. */
@@ -16,6 +22,8 @@ export interface StatusLine {
   wrote: (text: string, isAside: boolean) => void
   /** Draws the line again soon. */
   refresh: () => void
+  /** Shows the line that a person types instead; null: nothing is typed. */
+  showTyped: (typed: Typed | null) => void
   /** Removes the line while something else uses the screen. */
   hold: () => void
   release: () => void
@@ -32,6 +40,7 @@ const NONE: StatusLine = {
   makeWay: () => {},
   wrote: () => {},
   refresh: () => {},
+  showTyped: () => {},
   hold: () => {},
   release: () => {},
   close: () => {},
@@ -39,7 +48,7 @@ const NONE: StatusLine = {
 
 export function createStatusLine(context: CliContext, read: () => string): StatusLine {
   const { stdout, stderr, env, json } = context
-  if (!stderr.isTTY || json || env.NO_COLOR || env.TERM === 'dumb') return NONE
+  if (!stderr.isTTY || json || env.TERM === 'dumb') return NONE
   const style = styleFor(stderr, env)
   // Output that is redirected does not move the cursor.
   const sameScreen = stdout.isTTY === true
@@ -47,6 +56,7 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
   let length: number | null = 0
   let width = widthOf(stderr)
   let drawn: string | null = null
+  let typed: Typed | null = null
   let held = 0
   let pending: NodeJS.Timeout | null = null
   const repeated = setInterval(() => draw(), REDRAW_MS)
@@ -67,10 +77,16 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
   }
   /** At the right edge, terminals differ about where the cursor is. */
   const isSure = () => length !== null && (length === 0 || length % width !== 0) && width >= NARROWEST
+  const compose = () => {
+    if (typed) return fitInput(`› ${shown(typed.before)}`, shown(typed.after), width - 1)
+    return env.NO_COLOR ? null : style.dim(fitColumns(style.safe(read()), width - 1))
+  }
+  const shown = (text: string) => style.safe(text.replaceAll(/\s/g, ' '))
   const draw = () => {
     measure()
     if (held > 0 || length === null || !isSure()) return
-    const line = style.dim(fitColumns(style.safe(read()), width - 1))
+    const line = compose()
+    if (line === null) return clear()
     if (line === drawn) return
     const column = length % width
     stderr.write(
@@ -107,6 +123,11 @@ export function createStatusLine(context: CliContext, read: () => string): Statu
       refresh()
     },
     refresh,
+    showTyped: (text) => {
+      if (text === null && typed === null) return
+      typed = text
+      draw()
+    },
     hold: () => {
       held++
       clear()

@@ -84,7 +84,10 @@ export function createMessages(deps: MessageDeps, createTurn: ConversationEngine
       return null
     try {
       const text = message.from === null ? message.text : composeSaid(message)
-      const made = await createTurn(conversationId, { text, agent: run.agent }, `message-${message.id}`)
+      // It was said to that agent, with that model and these rights.
+      const { agent, model, request } = run
+      const asked = { text, agent, ...(model === null ? {} : { model }), permissions: request.permissions }
+      const made = await createTurn(conversationId, asked, `message-${message.id}`)
       return made.run.id
     } catch (error) {
       // Anything else may pass: the message stays open, and the next look tries again.
