@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { CheckpointDiff } from '../../src/contract/checkpoint.ts'
+import { signal } from '../../src/process/proc.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { createJob, jobEnds, runJob } from '../support/jobs.ts'
 import { until, World } from '../support/world.ts'
@@ -97,7 +98,8 @@ it("changes of others while everything was down are not taken for the agent's wo
   await world.simulator.waitForHold('gate')
   await world.waitForEvent(runId, (e) => e.type === 'tool-end')
   await world.killDaemon()
-  for (const { pid } of world.processes()) process.kill(pid, 'SIGKILL')
+  // One of them may have ended with another.
+  for (const { pid } of world.processes()) signal(pid, 'SIGKILL')
   await until(() => world.processes().length === 0, 'all to be gone')
   // File systems record times with a resolution of some milliseconds.
   await new Promise((resolve) => setTimeout(resolve, 100))
