@@ -26,8 +26,8 @@ const LOOK_MS = 200
  * `exited`: the keeper wrote the exit code. `lost`: the keeper died without writing it, or the feeder died and the
  * agent cannot be sent anything any more; processes of the attempt may still be alive then. In both cases `starved`
  * says that the agent lost its input while the keeper was alive: what the agent printed after that cannot be trusted.
+ * `unwritten` says that the keeper could not write the exit code, because the disk was full.
  */
-/** `unwritten`: the keeper could not write the exit code, because the disk was full. */
 export type TailEnd =
   | ({ kind: 'exited' } & ExitRecord)
   | { kind: 'lost'; starved: boolean; unwritten?: boolean }

@@ -251,7 +251,9 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/jobs\/job_/)
-    await page.getByRole('heading', { level: 1 }).waitFor()
+    // The address changes before the page does; until then, Esc would only leave the row.
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor({ state: 'detached' })
+    await page.waitForFunction("['BODY', 'MAIN'].includes(document.activeElement.tagName)")
     await page.keyboard.press('Escape')
     await page.waitForURL(/\/jobs$/)
     await page.goForward()
