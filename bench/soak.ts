@@ -12,7 +12,7 @@
  * seed makes a violation likely to happen again, not certain. The files of a round with violations are kept for
  * inspection.
  */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -146,7 +146,11 @@ async function leaveDisk(world: World): Promise<void> {
 function keep(world: World, name: string, violations: readonly string[]): string {
   const dir = join(tmpdir(), `reprise-soak-${name.replaceAll(/\W+/g, '-')}-${Date.now()}`)
   mkdirSync(dir, { mode: 0o700 })
-  const regular = (path: string) => !/\/(in|poke|hold)$/.test(path)
+  // Pipes and sockets cannot be copied.
+  const regular = (path: string) => {
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    return found !== undefined && (found.isFile() || found.isDirectory() || found.isSymbolicLink())
+  }
   for (const part of [world.home, world.workDir, join(world.configDir, 'projects')]) {
     try {
       cpSync(part, join(dir, part.slice(world.dir.length)), { recursive: true, filter: regular })
