@@ -5,6 +5,8 @@
  * - Before an agent accepts the prompt, it may report an empty turn about the work of the last process.
  *
  * open ⇄ over (sub-agents are working, or have just finished) → done. Only a new turn leads back from over to open.
+ * Nothing leads back from a turn that failed: its process is being ended, and a message that was queued there may still
+ * start a turn, whose end must not hide the failure.
  */
 import type { EventBody, EventOf } from '../contract/events.ts'
 
@@ -36,6 +38,7 @@ export function followTurn(
   atMs: number,
   { promptId, lingerMs }: TurnFacts,
 ): TurnState {
+  if (state.accepted && state.end !== null && state.end.outcome.name !== 'completed') return state
   switch (event.type) {
     case 'prompt-accept':
       // Another message of Reprise starts a turn too.

@@ -49,6 +49,13 @@ it('a failure is the end, even while sub-agents work', () => {
   expect(doneFrom(accept, start, helpers(1), failed)).toBe(at(3).getTime())
 })
 
+it('a failure stays the end, although a message that was queued starts another turn', () => {
+  const queued: EventBody = { type: 'prompt-accept', messageId: 'm' }
+  const bodies = [accept, start, failed, queued, start, end('answered')]
+  expect(endOfTurn(events(bodies), 'p')?.outcome.name).toBe('api-error')
+  expect(doneFrom(...bodies)).toBe(at(2).getTime())
+})
+
 it('an empty turn before the prompt was accepted does not count; after that it does', () => {
   expect(textOf(start, end('', 0))).toBeNull()
   expect(textOf(start, end('', 0), accept, start, end('done'))).toBe('done')
