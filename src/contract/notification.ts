@@ -103,7 +103,7 @@ export const TestNotifications = z.strictObject({
 })
 export type TestNotifications = z.infer<typeof TestNotifications>
 
-/** What became of a test notification to one target. */
+/** The result of a test notification to one target. */
 export const NotificationTest = z.object({
   target: z.string(),
   kind: z.enum(['webhook', 'command']),

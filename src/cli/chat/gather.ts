@@ -5,7 +5,7 @@
 import type { Interface } from 'node:readline'
 import type { CliContext } from '../base/context.ts'
 
-/** What has been typed and not been sent: whole lines, and the line that is being edited. */
+/** The input that was typed and not sent: whole lines, and the line that is being edited. */
 export interface Draft {
   lines: string[]
   line: string

@@ -1,5 +1,5 @@
 /**
- * What a person enters while a turn runs. A message is said to the agent at work; commands are carried out at once, or after
+ * Handles the lines that a person enters while a turn runs. A message is said to the agent at work; commands are carried out at once, or after
  * the turn if they would change what the turn works on.
  *
  * A message: entered → sent, by a key that makes repetition harmless → read, or, if the run ended first, the next turn, or

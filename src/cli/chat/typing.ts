@@ -1,5 +1,5 @@
 /**
- * What a person types while a turn runs. Readline edits the line without showing it; the view shows it in its status line,
+ * Reads the keys that a person types while a turn runs. Readline edits the line without showing it; the view shows it in its status line,
  * so that it and the output do not overwrite each other.
  *
  * open ⇄ given (a question owns the terminal, and the draft waits) → closed (what was not sent is the draft of the prompt).
@@ -20,7 +20,7 @@ export interface TypingHandlers {
 }
 
 export interface Typing extends Keys {
-  /** What is typed now. */
+  /** The line that is being typed. */
   typed: () => Typed | null
 }
 

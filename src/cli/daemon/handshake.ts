@@ -1,6 +1,6 @@
 /**
- * What a daemon in the background tells the command that started it: that it does something that takes long, as often as
- * it does, and in the end that it is ready, or why not.
+ * The messages from a daemon in the background to the command that started it. The daemon says when it does something
+ * that takes long, and in the end that it is ready, or why it is not.
  */
 import { type ErrorBody, RepriseError, toRepriseError } from '../../contract/errors.ts'
 
@@ -20,7 +20,7 @@ export function tellWorking(what: string): boolean {
   return true
 }
 
-/** What the daemon does, if the message says no more than that. */
+/** Returns the work that the message reports; null if the message is about something else. */
 export function readWorking(message: unknown): string | null {
   const { working } = message as { working?: unknown }
   return typeof working === 'string' ? working : null

@@ -14,7 +14,7 @@ export interface TextLine {
   depth: number
   /** Columns before the text, the mark of a list item included. */
   indent: number
-  /** What is printed before the text, as wide as `indent`. */
+  /** The characters that are printed before the text, as wide as `indent`. */
   start: string
   text: string
 }

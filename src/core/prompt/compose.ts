@@ -49,7 +49,7 @@ export type Standing = 'known' | 'changed' | 'compacted'
 /** The texts of a prompt, in order, and which parts of the past were left out. */
 export interface Composed {
   texts: string[]
-  /** Those of them that are not the user's own. */
+  /** The texts that Reprise has added; the others are the user's own. */
   added: string[]
   leftOut: LeftOut | null
 }

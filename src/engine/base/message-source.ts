@@ -12,7 +12,7 @@ export interface MessageToGive {
 }
 
 export interface MessageSource {
-  /** What this session has not read yet, oldest first. */
+  /** Lists the messages that this session has not read yet, oldest first. */
   listUnread: (run: RunRecord, sessionId: SessionId) => Promise<MessageToGive[]>
   /** The agent has read these. Other sources may have given some of them. May be repeated. */
   markRead: (
