@@ -9,7 +9,8 @@ import { endStrays } from '../../src/process/ladder.ts'
 import { LineSplitter, type Piece } from '../../src/process/line-splitter.ts'
 import { identify, type ProcessIdentity } from '../../src/process/proc.ts'
 import { Tail } from '../../src/process/tail.ts'
-import { type Attempt, ended, isRunning, marked, newAttempt, output, printed, start } from './attempts.ts'
+import { isRunning } from '../support/processes.ts'
+import { type Attempt, ended, marked, newAttempt, output, printed, start } from './attempts.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
