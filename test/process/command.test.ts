@@ -17,7 +17,7 @@ function command(line: string, change: Partial<CommandInput> = {}) {
     env: { PATH: process.env.PATH ?? '' },
     workDir,
     stdin: '',
-    timeoutMs: 20_000,
+    timeoutMs: 150_000,
     abort: abort.signal,
     ...change,
   }
