@@ -1,9 +1,9 @@
 /** The dashboard of a real daemon in a real browser, signed in. One browser and one daemon serve all tests of a file. */
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { findLastingPort } from '../support/lasting-port.ts'
 import { parentOf } from '../support/processes.ts'
 import { Watching } from '../support/watching.ts'
 import { until, type World } from '../support/world.ts'
@@ -88,19 +88,4 @@ export class Desk {
 function isBelow(pid: number, ancestor: number): boolean {
   for (let at = parentOf(pid) ?? 0; at > 1; at = parentOf(at) ?? 0) if (at === ancestor) return true
   return false
-}
-
-/**
- * A port that stays free while a daemon is restarted. It is not among those that the system gives to others, and no two
- * workers begin to search at the same one.
- */
-async function findLastingPort(): Promise<number> {
-  for (let port = 10_000 + (process.pid % 20_000); ; port++) {
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-    })
-    await new Promise((resolve) => server.close(resolve))
-    if (isFree) return port
-  }
 }
