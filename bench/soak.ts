@@ -202,7 +202,13 @@ if (import.meta.main) {
   const jobs = values.jobs === undefined ? undefined : Number(values.jobs)
   const disruptions = values.disruptions === undefined ? undefined : Number(values.disruptions)
   const round = values.round === undefined ? undefined : Number(values.round)
-  if (!(seconds > 0) || !((round ?? 1) > 0) || !((jobs ?? 1) > 0) || !((disruptions ?? 1) > 0) || !Number.isSafeInteger(seed)) {
+  if (
+    !(seconds > 0) ||
+    !((round ?? 1) > 0) ||
+    !((jobs ?? 1) > 0) ||
+    !((disruptions ?? 1) > 0) ||
+    !Number.isSafeInteger(seed)
+  ) {
     process.stderr.write(USAGE)
     process.exit(2)
   }

@@ -39,6 +39,7 @@ import { ProcessEnd, type ProcessEndDeps } from './process-end.ts'
 import { Intake } from './reading/intake.ts'
 import { startOf } from './reading/spool-reader.ts'
 import type { ReadingThread } from './reading/thread.ts'
+import { TornEnd } from './reading/torn-line.ts'
 import { StorageFailureNotes, type StorageNotesDeps } from './storage-failure-notes.ts'
 import { TurnWatch } from './turn-watch.ts'
 
@@ -97,6 +98,7 @@ const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
   'compaction',
   'reminder-ask',
 ])
+const TORN = 'the disk was full for a moment: a line of its output was written only in part'
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
 
 export class Supervision {
@@ -107,6 +109,7 @@ export class Supervision {
   readonly #turn: TurnWatch
   readonly #questions: OpenQuestions
   readonly #storageFailureNotes: StorageFailureNotes
+  readonly #tornEnd = new TornEnd()
   readonly #watch: AttemptWatch
   readonly #api: ApiWatch
   readonly #end: ProcessEnd
@@ -170,7 +173,7 @@ export class Supervision {
         if (this.#failure) throw this.#failure.error
         if (drained) await this.#storageFailureNotes.look()
         const full = drained ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
-        if (full !== null && !end && !this.#turn.isDone) await this.stop('disk-full', full)
+        if (full !== null && !end) await this.#stopForDisk(full)
         // The disk may have been full while no daemon watched it.
         if (drained && full === null && end?.kind === 'lost' && end.unwritten)
           await this.#storageFailureNotes.addGap(this.#handledTo)
@@ -247,12 +250,14 @@ export class Supervision {
 
   /** Reads up to one batch and stores it. Returns true if there was nothing more to read. */
   async #ingest(last: boolean): Promise<boolean> {
-    const { batch, readTo, missedLine, failures, drained, messages, ...read } = await this.#intake.next(last)
+    const { batch, readTo, missedLine, torn, failures, drained, messages, ...read } =
+      await this.#intake.next(last)
     for (const error of failures)
       this.#deps.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
     const at = this.#deps.clock.now()
     this.#watch.noteOutput(readTo)
     await this.#reply(messages)
+    if (drained && !last) await this.#stopIfTorn({ ...read, readTo })
     if (batch.size === 0) {
       this.#noteRead(this.#handledTo, this.#handledTo)
       return drained
@@ -263,6 +268,7 @@ export class Supervision {
       await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
     this.#holdsBack = read.heldFrom !== null
     await this.#attend(batch)
+    if (torn && !last) await this.#stopForDisk(TORN)
     await this.#storing
     const from = this.#handledTo
     this.#handledTo = read.offset
@@ -271,6 +277,17 @@ export class Supervision {
         .catch((error) => this.#fail(error))
         .finally(() => this.#noteRead(from, read.offset))
     return drained
+  }
+
+  /** The disk was full, and what the agent printed then is lost. It may wait for an answer that nobody knows of. */
+  async #stopForDisk(message: string): Promise<void> {
+    if (!this.#turn.isDone) await this.stop('disk-full', message)
+  }
+
+  async #stopIfTorn(read: SpoolRead & { readTo: number }): Promise<void> {
+    if (this.#end.isForced || !this.#tornEnd.look(read, this.#deps.clock.watchedMs())) return
+    await this.#storageFailureNotes.addGap(read.readTo)
+    await this.#stopForDisk(TORN)
   }
 
   /** Sent before their cause counts as read. If a daemon reads it again, the second delivery has no effect. */
