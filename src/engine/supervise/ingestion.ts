@@ -56,8 +56,8 @@ export interface BatchHandlers {
   onOutput: (readTo: number) => void
   /** Called if a line was too long or too deeply nested to be read. */
   onMissedLine: () => Promise<void>
-  /** Called if a full disk has torn a line of an agent that is at work. The offset is null if a gap is in the batch. */
-  onTear: (unrecordedAt: number | null) => Promise<void>
+  /** Called if a full disk has torn a line of an agent that is at work. */
+  onTear: () => Promise<void>
   /** If the daemon dies before the batch is stored, the batch is handled again. */
   beforeStore: (batch: EventBatch) => Promise<void>
   afterStore: (batch: EventBatch, at: Date) => Promise<void>
@@ -144,7 +144,7 @@ export class Ingestion {
     this.#handlers.onOutput(readTo)
     await this.#reply(messages)
     if (drained && !last && this.#tornEnd.look({ ...read, readTo }, this.#deps.clock.watchedMs()))
-      await this.#handlers.onTear(readTo)
+      await this.#handlers.onTear()
     if (batch.size === 0) {
       this.#noteRead(this.#handledTo, this.#handledTo)
       return drained
@@ -153,7 +153,7 @@ export class Ingestion {
     if (missedLine) await this.#handlers.onMissedLine()
     this.#holdsBack = read.heldFrom !== null
     await this.#handlers.beforeStore(batch)
-    if (torn && !last) await this.#handlers.onTear(null)
+    if (torn && !last) await this.#handlers.onTear()
     await this.#storing
     const from = this.#handledTo
     this.#handledTo = read.offset

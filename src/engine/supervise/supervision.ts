@@ -113,7 +113,7 @@ export class Supervision {
     this.#ingestion = new Ingestion(deps, output, {
       onOutput: (readTo) => this.#watch.noteOutput(readTo),
       onMissedLine: () => this.#stopIfUnchecked(),
-      onTear: (unrecordedAt) => this.#stopForTear(unrecordedAt),
+      onTear: () => this.#stopForDisk(TORN),
       beforeStore: (batch) => this.#attend(batch),
       afterStore: (batch, at) => this.#actOn(batch, at),
       isUrgent: () => this.#hasEnded,
@@ -222,11 +222,6 @@ export class Supervision {
   /** The disk was full, and what the agent printed then is lost. It may wait for an answer that nobody knows of. */
   async #stopForDisk(message: string): Promise<void> {
     if (!this.#turn.isDone) await this.stop('disk-full', message)
-  }
-
-  async #stopForTear(unrecordedAt: number | null): Promise<void> {
-    if (unrecordedAt !== null) await this.#storageFailureNotes.addGap(unrecordedAt)
-    await this.#stopForDisk(TORN)
   }
 
   /**

@@ -26,7 +26,10 @@ export function findTear(line: string, from: number, unfinished: boolean): numbe
   return null
 }
 
-/** Notices a line that was begun and is not continued, because the agent prints nothing more after a failed write. */
+/**
+ * Notices a line that was begun and is not continued, because the agent prints nothing more after a failed write. The
+ * gap is recorded when the line ends, with the agent at the latest.
+ */
 export class TornEnd {
   #at: number | null = null
   #tornFromMs = 0
