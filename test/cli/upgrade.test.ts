@@ -131,7 +131,7 @@ const POINTS: [Point, Failure][] = [
 ]
 
 test(
-  'a new daemon that fails or is killed on the way leaves the older one running, and the agent at work',
+  'a new daemon that fails or is killed on the way leaves the older one running; the agent works on, also when going back',
   async () => {
     const { home, run, start, daemonPid, close } = createCli(agentEnv())
     onTestFinished(close)
@@ -175,15 +175,20 @@ test(
     await command.result
     await expect.poll(version, POLL).toBe(NEWER_VERSION)
 
-    // A daemon that has worked with the migrated database is not gone back from.
+    // A restart that fails brings back the same version.
     failAt(home, 'opened', 'kill')
     expect((await withNewer(['up', '--restart'])).code).not.toBe(0)
     expect(await version()).toBe(NEWER_VERSION)
     process.kill(daemonPid(), 'SIGKILL')
     expect((await withNewer(['up'])).code).toBe(0)
+
+    // Going back while the agent works: the older version adopts it.
+    const back = await run(['up', '--restore-backup'])
+    expect(back).toMatchObject({ code: 0, stdout: expect.stringContaining('Went back to the copy') })
+    expect(await version()).toBe(OLDER_VERSION)
     simulator.release('gate')
-    await withNewer(['attach', job])
-    const ended = (await withNewer(['jobs', 'show', job, '--json'])).json<JobDetail>()
+    await run(['attach', job])
+    const ended = (await run(['jobs', 'show', job, '--json'])).json<JobDetail>()
     expect(ended).toMatchObject({ state: 'completed', resultText: ' Went on.' })
     expect(ended.attempts).toHaveLength(1)
   },

@@ -16,6 +16,7 @@ import { RepriseError } from '../../contract/errors.ts'
 import { compareVersions } from '../../contract/version.ts'
 import { preflight } from '../../library/preflight.ts'
 import type { CliContext } from '../base/context.ts'
+import { serviceOf } from '../service/control-group.ts'
 import { type DaemonLink, findDaemon } from './link.ts'
 import { waitUntilGone } from './stop.ts'
 
@@ -68,9 +69,9 @@ export async function takeOver(
 
 /** A daemon that systemd started is restarted by systemd, so that it stays a service. */
 function refuseService(pid: number): void {
-  const group = readGroup(pid)
-  if (!group.includes('/reprise.service')) return
-  const install = `reprise service install${group.includes('/user.slice/') ? '' : ' --system'}`
+  const service = serviceOf(readGroup(pid))
+  if (service === null) return
+  const install = `reprise service install${service === 'user' ? '' : ' --system'}`
   throw new RepriseError('conflict', `the daemon (pid ${pid}) is a service of systemd`, {
     hint: `Restart it with this version: ${install}; running agents continue.`,
   })

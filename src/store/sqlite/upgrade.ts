@@ -43,7 +43,8 @@ export async function copyBeforeMigration(
   const schema = migratedFrom(database)
   if (schema === null) return
   options.onWork?.('Copying the database before it is migrated …')
-  options.onCopy?.(await copyDatabase(database, inputFor(database, schema, now, options)))
+  const copy = await copyDatabase(database, inputFor(database, schema, now, options))
+  options.onCopy?.(copy)
   options.onWork?.('Migrating the database …')
 }
 
