@@ -30,7 +30,6 @@ const POINTS = {
   rehearsed: ['store/sqlite/open.ts', '    if (upgrade) await noteVersion'],
   migrated: ['store/sqlite/open.ts', "  await db\n    .insertInto('facts')\n    .values({ key: VERSION_FACT"],
   published: ['daemon/start.ts', '    const { adopted } = await engine.open()'],
-  opened: ['daemon/start.ts', '    if (adopted > 0)'],
 } as const
 
 export type Point = keyof typeof POINTS
