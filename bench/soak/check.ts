@@ -1,5 +1,14 @@
 /**
  * Checks the invariants after a round, whatever was killed. Every violation is reported; none stops the other checks.
+ *
+ * These ends and figures are accepted because they are what Reprise promises:
+ * - `quarantined`, if the daemon was killed at least twice: a run of which it died twice is held until a person continues it.
+ * - `outage`, only of attempts whose model fails or cuts off its answers.
+ * - Too few tokens, only of an attempt with a `gap` for a full disk: the agent's report is among what was lost, and the run
+ *   says so. Too many are never accepted.
+ * - A task at a tier twice in one request: the next tier resumes the session, and its handoff names the task.
+ * - Giving up at a tier, or in a job, after fewer crashes than `maxResumes`: an attempt without progress counts two. The
+ *   check counts each of them as two, so it would not notice a run that gives up too early although it had progressed.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
