@@ -66,8 +66,7 @@ async function begin(rule: RuleInput, config: object = {}): Promise<Chat> {
   return Chat.create(world)
 }
 
-const agentOf = () =>
-  world.processes().find(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))!
+const agentOf = () => world.agents()[0]!
 const newestPrompt = () => world.simulator.requests().at(-1)!.userText
 
 it('an answer that came after the agent had died is sent when it continues, and is part of the history', async () => {

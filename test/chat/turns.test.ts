@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { Chat } from '../support/chat.ts'
+import { killIfThere } from '../support/processes.ts'
 import { World } from '../support/world.ts'
 
 let world: World
@@ -51,14 +52,10 @@ it('a question edited while it is being answered, whose agent then dies, is aske
   await chat.say('hello')
   const { id } = await chat.post('OLDTEXT')
   await world.simulator.waitForHold('never')
-  const { pid } = world
-    .processes()
-    .find(({ command }) => /claude.* -p /.test(command) && !/keeper/.test(command))!
+  const { pid } = world.agents()[0]!
   await chat.edit(2, 'NEWTEXT')
   // The edit ends the attempt as well, if the kill does not come first.
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {}
+  killIfThere(pid)
   expect(await world.settled(id)).toMatchObject({
     outcome: 'completed',
     resumed: false,

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { Stats } from '../../src/contract/stats.ts'
+import { killIfThere } from '../support/processes.ts'
 import { sampleOf } from '../support/sample.ts'
 import { transcriptHas } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
@@ -31,12 +32,11 @@ const sessionOf = (id: string) => world.api<{ costUsd: number }>('GET', `/api/se
 
 const sumOf = (run: RunDetail) => run.attempts.reduce((usd, { costUsd }) => usd + (costUsd ?? Number.NaN), 0)
 
-const findAgent = () =>
-  world.processes().find((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
+const findAgent = () => world.agents()[0]
 
 const killAgent = () => {
   const agent = findAgent()
-  if (agent) process.kill(agent.pid, 'SIGKILL')
+  if (agent) killIfThere(agent.pid)
 }
 
 /**

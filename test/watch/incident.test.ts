@@ -106,12 +106,7 @@ describe('an incident', () => {
         ? run
         : null
     }, 'the agent to be kept waiting')
-    const agents = () =>
-      watching.world
-        .processes()
-        // The keeper has short-lived processes of its own.
-        .filter((p) => / -p /.test(p.command) && !/keeper/.test(p.command))
-        .map((p) => p.pid)
+    const agents = () => watching.world.agents().map(({ pid }) => pid)
     const before = agents()
     expect(before).not.toEqual([])
     await watching.world.killDaemon()
