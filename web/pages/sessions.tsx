@@ -113,7 +113,9 @@ const COLUMNS: readonly Column<Session>[] = [
   {
     name: 'context',
     from: 'sm',
-    cell: (session) => <ContextGauge tokens={session.contextTokens} window={session.contextWindow} />,
+    cell: (session) => (
+      <ContextGauge tokens={session.contextTokens} window={session.contextWindow} named={false} />
+    ),
   },
   { name: 'turns', right: true, from: 'sm', cell: ({ turns }) => turns },
   { name: 'resumes', right: true, from: 'sm', cell: ({ resumes }) => resumes },

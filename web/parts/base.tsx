@@ -248,8 +248,16 @@ export function Skeleton({ rows = 3, height = 40 }: { rows?: number; height?: nu
   )
 }
 
-/** How full the context window is. */
-export function ContextGauge({ tokens, window }: { tokens: number | null; window: number | null }) {
+/** How full the context window is. Without `named` the word "context" is left out, because it stands beside the gauge. */
+export function ContextGauge({
+  tokens,
+  window,
+  named = true,
+}: {
+  tokens: number | null
+  window: number | null
+  named?: boolean
+}) {
   if (tokens === null) return null
   if (window === null || window === 0) {
     return (
@@ -269,7 +277,7 @@ export function ContextGauge({ tokens, window }: { tokens: number | null; window
         <span className={`block h-full ${colour}`} style={{ width: `${Math.max(2, share * 100)}%` }} />
       </span>
       <span>
-        {formatPercent(share)} <span className="max-sm:sr-only">context</span>
+        {formatPercent(share)} <span className={named ? 'max-sm:sr-only' : 'sr-only'}>context</span>
       </span>
     </span>
   )
