@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads'
 import { claudeAdapter } from '../src/agents/claude/adapter.ts'
 import { AgentRegistry, type ConfiguredAgent } from '../src/agents/registry.ts'
 import { configSchema } from '../src/config/schema.ts'
-import { AttemptId, RunId, SessionId } from '../src/contract/ids.ts'
+import { AttemptId, RunId } from '../src/contract/ids.ts'
 import { Redactor } from '../src/core/redact/redactor.ts'
 import { SteadyClock } from '../src/core/steady-clock.ts'
 import type { Persist } from '../src/engine/base/persist.ts'
@@ -24,6 +24,7 @@ import { engineSettings } from '../src/library/settings.ts'
 import { attemptDir, prepare } from '../src/process/attempt-dir.ts'
 import { Handling } from '../src/process/handling.ts'
 import { openHost } from '../src/process/host.ts'
+import { recordSession } from '../src/store/runs/new-session.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 export interface Spooled {
@@ -124,28 +125,8 @@ export async function spoolAttempt(folder: string, output: string): Promise<Spoo
     sessionId: null,
     createdAt: at,
   })
-  const session = {
-    id: SessionId.create(at),
-    agent: agent.name,
-    agentSessionId: randomUUID(),
-    workDir: folder,
-    workDirId: null,
-    runtimeId: 'bench',
-    runtime: null,
-    epoch: 0,
-    continues: null,
-    poison: null,
-    cacheState: null,
-    told: null,
-    compacted: false,
-    turns: 0,
-    resumes: 0,
-    contextTokens: null,
-    contextWindow: null,
-    costUsd: 0,
-    createdAt: at,
-    lastUsedAt: at,
-  }
+  const known = { agent: agent.name, agentSessionId: randomUUID(), runtimeId: 'bench', runtime: null }
+  const session = recordSession({ ...known, workDir: folder, workDirId: null }, at)
   const attempt = await store.startAttempt({
     attempt: {
       id: AttemptId.create(at),

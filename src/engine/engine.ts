@@ -1,30 +1,17 @@
 /** Assembles the engine: the path and its purposes, the dispatcher, the timetable, and the public interface. */
 import type { StopCause } from '../agents/adapter.ts'
-import type { AgentRegistry } from '../agents/registry.ts'
 import type { RunId } from '../contract/ids.ts'
-import type { Redactor } from '../core/redact/redactor.ts'
-import type { SteadyClock } from '../core/steady-clock.ts'
-import type { BrokerHost } from '../process/broker/host.ts'
-import type { Git } from '../process/git/run.ts'
-import type { Handling } from '../process/handling.ts'
-import type { SandboxHost } from '../process/sandbox/host.ts'
 import { Dispatcher } from '../queue/dispatcher.ts'
 import type { RunRecord } from '../store/runs/records.ts'
-import type { Store } from '../store/store.ts'
 import { createAdoption } from './adopt/adopt.ts'
-import type { Engine } from './api.ts'
-import { DiskSpace, type Disks } from './base/disk-space.ts'
-import type { Log } from './base/log.ts'
-import type { Notifications } from './base/notifications.ts'
+import { DiskSpace } from './base/disk-space.ts'
 import { createPersist } from './base/persist.ts'
-import type { Processes } from './base/processes.ts'
-import type { ProgressBus } from './base/progress.ts'
-import type { EngineSettings } from './base/settings.ts'
 import { StorageFailures } from './base/storage-failures.ts'
 import { createConversations } from './conversations/conversations.ts'
 import { Cooldowns } from './enforce/cooldowns.ts'
 import { describeSandbox } from './enforce/describe-sandbox.ts'
 import { Enforcement } from './enforce/enforcement.ts'
+import type { EngineInput, RunningEngine } from './engine-input.ts'
 import { describeFollowUp } from './follow-ups/describe.ts'
 import { DueFollowUps } from './follow-ups/due.ts'
 import { createFollowUps } from './follow-ups/follow-ups.ts'
@@ -32,7 +19,6 @@ import { createNextPrompts } from './follow-ups/next-prompts.ts'
 import { Checkpoints } from './jobs/checkpoints.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { continueIfAffordable } from './jobs/next-run.ts'
-import { Keeping } from './keep/keeping.ts'
 import { KeptProcesses } from './kept/kept.ts'
 import { createMessages, withMessages } from './messages/messages.ts'
 import { importArchive } from './mirror/import-archive.ts'
@@ -43,24 +29,22 @@ import { planTurn } from './overview/plan-turn.ts'
 import { adoptAttempt } from './path/adopt.ts'
 import { driveRun } from './path/drive.ts'
 import { listQuarantined, quarantine } from './path/quarantine.ts'
-import { createPurposes, type FurtherPurposes } from './purposes.ts'
-import type { QueryEngine } from './queries/api.ts'
+import { createPurposes } from './purposes.ts'
 import { createQueries } from './queries/queries.ts'
 import { createReferences } from './references/references.ts'
+import { Keeping } from './retention/keeping.ts'
 import { endAll } from './runs/end-all.ts'
 import { requireRun } from './runs/require-run.ts'
 import { createRuns, describeWhole } from './runs/runs.ts'
 import { startCleanUp } from './sessions/clean-up.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { LiveRuns } from './supervise/live-runs.ts'
-import type { ReadingThread } from './supervise/reading/thread.ts'
 import { Approvals } from './tiers/approvals.ts'
 import { describeEscalation, readChain } from './tiers/chain.ts'
 import { Timekeeping } from './timetable/timekeeping.ts'
 import { Timetable } from './timetable/timetable.ts'
 import { createTransfers } from './transfer/api.ts'
 import { recoverPlacements } from './transfer/placements.ts'
-import type { ProjectFile } from './trust/project.ts'
 import { Trust } from './trust/trust.ts'
 import { freeConversationsFirst, freeSessionsFirst } from './warm/free-first.ts'
 import { Warming } from './warm/warm.ts'
@@ -69,69 +53,6 @@ import { DueWatches } from './watches/due.ts'
 import { createEventMessages } from './watches/event-messages.ts'
 import { readOwnersNotices } from './watches/owners-notices.ts'
 import { createWatches } from './watches/watches.ts'
-
-/** The concrete parts that the composition root provides. */
-export interface EngineInput {
-  store: Store
-  agents: AgentRegistry
-  clock: SteadyClock
-  git: Git
-  bus: ProgressBus
-  notifications: Notifications
-  /** In [0, 1). */
-  random: () => number
-  log: Log
-  /** Applied to texts that other agents or people will read. Stored events are always redacted. */
-  redactor: Redactor
-  /** Parses the output of agents that print too much for the main thread. */
-  readingThread: ReadingThread
-  /** Starts, feeds, follows and ends agents. */
-  processes: Processes
-  /** Notes of what is being handled, for the daemon after one that dies of it. */
-  handling: Handling
-  /** The directory with one folder per attempt. */
-  spool: string
-  /** The disks that are watched. */
-  disks: Disks
-  /** The directory with copies of transcripts from before they were repaired. */
-  damaged: string
-  /** The directory with the copies of session files. */
-  mirror: string
-  /** The directory in which earlier versions kept the transcripts of jobs. */
-  archive: string
-  /** The directory in which imported sessions are received and verified. */
-  imports: string
-  /** The directory with one folder per session of the provider. */
-  agentSessions: string
-  /** The directory with state files that agents at tiers may read. */
-  stateDir: string
-  /** The sandbox of this machine. */
-  sandbox: SandboxHost
-  /** Runs programs that act on the world on behalf of agents in a sandbox. */
-  broker: BrokerHost
-  /** The directory with one folder per session that is used in a sandbox. */
-  sandboxes: string
-  /** Paths of Reprise itself, which no agent in a sandbox sees. */
-  ownPaths: readonly string[]
-  /** Paths that no agent at a tier may change, whatever its rules say. */
-  protectedPaths: readonly string[]
-  /** Paths that no agent at a tier may read, besides credentials and sockets. */
-  hiddenPaths: readonly string[]
-  settings: EngineSettings
-  /** Reads Reprise's own settings in a work directory. null: there are none. */
-  readProject: (workDir: string) => Promise<ProjectFile | null>
-  purposes?: FurtherPurposes
-}
-
-export interface RunningEngine extends Engine, QueryEngine {
-  /** Adopts open processes, then starts queued runs. */
-  open: () => Promise<{ adopted: number }>
-  /**
-   * Starts nothing more, ends the processes that wait for a turn, and detaches from the others: those agents continue
-   * by themselves until an engine adopts them. With `leaveRunning: false` the runs that have a process are cancelled first, and their ends are stored.
-   */
-  close: (options?: { leaveRunning: boolean }) => Promise<void>
-}
 
 const MAX_PAUSED = 1000
 

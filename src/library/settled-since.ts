@@ -5,7 +5,7 @@
  */
 import { RepriseError } from '../contract/errors.ts'
 import { RunId } from '../contract/ids.ts'
-import type { RunningEngine } from '../engine/engine.ts'
+import type { RunningEngine } from '../engine/engine-input.ts'
 import { SETTLED_SINCE_FACT } from '../store/sqlite/upgrade.ts'
 import type { Store } from '../store/store.ts'
 

@@ -51,9 +51,9 @@ if read -r limit only 2>/dev/null <"$dir/limit"; then
   ulimit $only -w "$limit" 2>/dev/null || ulimit $only -x "$limit" 2>/dev/null
 fi
 
-# A handler instead of "ignore": ignored signals would stay ignored in the agent. Feeder and holder do ignore them,
-# because they must not die before the agent when the whole group is signalled.
-trap : TERM INT HUP
+# Feeder and holder must not die before the agent when the whole group is signalled, not even in their first moment: they
+# inherit that these signals are ignored.
+trap '' TERM INT HUP
 
 WATCH_SECONDS=2
 GRACE_SECONDS=3
@@ -70,7 +70,6 @@ sweep() {
 }
 
 (
-  trap '' TERM INT HUP
   exec 3>"$dir/in"
   # USR1: release stdin. USR2: the agent has ended; exit and leave no sleep behind. Before these traps are set, either
   # signal ends this process, which is also correct.
@@ -92,7 +91,7 @@ sweep() {
 holder=$!
 
 (
-  trap '' TERM INT HUP PIPE
+  trap '' PIPE
   exec 4<>"$dir/poke" 3>"$dir/in"
   while :; do
     set -- "$dir"/q/*
@@ -120,6 +119,8 @@ holder=$!
 ) &
 feeder=$!
 echo "$feeder" >"$dir/feeder"
+# The keeper itself has a handler instead: ignored signals would stay ignored in the agent.
+trap : TERM INT HUP
 
 # In a subshell, because some shells would redirect, and so move, their own descriptors until the agent has ended.
 : >>"$dir/err"

@@ -42,7 +42,7 @@ export async function endAttempt(input: LadderInput): Promise<LadderResult> {
  * A keeper that kills its feeder may leave an `mv` that the feeder has just started. It ends by itself and is not a
  * stray.
  */
-const HELPER_MS = 50
+const HELPER_MS = 500
 
 /**
  * A process may start another during the search, so the search is repeated until it finds none. If there were any, one

@@ -1,6 +1,6 @@
 /** Opens the engine that a provider works on. It is its own: a daemon on the same home is refused. */
 import { RepriseError } from '../contract/errors.ts'
-import type { RunningEngine } from '../engine/engine.ts'
+import type { RunningEngine } from '../engine/engine-input.ts'
 import { compose } from '../library/compose.ts'
 import { findDaemon } from '../library/find-daemon.ts'
 import { createCallbackLog } from '../library/log.ts'

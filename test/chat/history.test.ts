@@ -14,7 +14,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { HistoryScope } from '../../src/contract/conversation.ts'
 import type { EventBody } from '../../src/contract/events.ts'
-import { AttemptId, ConversationId, MessageId, RunId, SessionId } from '../../src/contract/ids.ts'
+import { AttemptId, ConversationId, MessageId, RunId } from '../../src/contract/ids.ts'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import { knownAfter } from '../../src/core/continue/known.ts'
 import type { OutsideTurn } from '../../src/core/history/outside.ts'
@@ -31,6 +31,7 @@ import { readEarlierAttempts, toInterruption } from '../../src/engine/path/histo
 import { hasForgotten } from '../../src/engine/path/trace.ts'
 import type { AttemptRecord } from '../../src/store/runs/attempt-records.ts'
 import { EventBatch } from '../../src/store/runs/event-batch.ts'
+import { recordSession } from '../../src/store/runs/new-session.ts'
 import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -645,27 +646,8 @@ class Play {
   }
 
   #newSession(agent: string, place: Place, now: Date) {
-    return {
-      id: SessionId.create(now),
-      agent,
-      agentSessionId: randomUUID(),
-      ...place,
-      runtimeId: 'r',
-      runtime: null,
-      epoch: 0,
-      continues: null,
-      poison: null,
-      cacheState: null,
-      told: null,
-      compacted: false,
-      turns: 0,
-      resumes: 0,
-      contextTokens: null,
-      contextWindow: null,
-      costUsd: 0,
-      createdAt: now,
-      lastUsedAt: now,
-    }
+    const known = { agent, agentSessionId: randomUUID(), ...place, runtimeId: 'r', runtime: null }
+    return recordSession(known, now)
   }
 
   /** The last instructions that the model was given are the present ones. */

@@ -10,6 +10,7 @@ import type { RunDetail } from '../../src/contract/run.ts'
 import { announceSeed } from '../core/random.ts'
 import { sayByHand } from '../support/by-hand.ts'
 import { Chat } from '../support/chat.ts'
+import { killIfThere } from '../support/processes.ts'
 import { until, World } from '../support/world.ts'
 
 let world: World
@@ -63,7 +64,7 @@ async function act(chat: Chat, what: Act, turn: number, disturbs: boolean): Prom
   if (what === 'edit' && turn > 0) await chat.edit(0, `edited before turn ${turn}`)
   if (what === 'settings') await writeFile(join(world.workDir, 'CLAUDE.md'), `Rule ${turn}.\n`)
   if (!disturbs) return
-  if (what === 'kill') for (const { pid } of agents()) process.kill(pid, 'SIGKILL')
+  if (what === 'kill') for (const { pid } of agents()) killIfThere(pid)
   if (what === 'evict') await (await Chat.create(world)).say('something else')
   if (what === 'warm') await world.api('POST', `/api/conversations/${chat.id}/warm`, {})
   if (what === 'daemon') {

@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { claudeAdapter } from '../../src/agents/claude/adapter.ts'
 import type { AgentRegistry } from '../../src/agents/registry.ts'
-import { ConversationId, SessionId } from '../../src/contract/ids.ts'
+import { ConversationId } from '../../src/contract/ids.ts'
 import { type AdoptEngine, createAdoption } from '../../src/engine/adopt/adopt.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryDir } from '../agents/temporary-dir.ts'
+import { newSession } from '../store/records.ts'
 import { SkippingClock } from '../support/memory/clock.ts'
 import { openStore } from '../support/memory/store.ts'
 
@@ -346,29 +347,7 @@ describe('a long history', () => {
   const adoption = (turns: AsyncIterable<ReturnType<typeof turn>>) => {
     const at = new Date()
     return {
-      session: {
-        id: SessionId.create(at),
-        agent: 'claude',
-        agentSessionId: randomUUID(),
-        workDir,
-        workDirId: null,
-        runtimeId: 'rt',
-        runtime: null,
-        epoch: 0,
-        continues: null,
-        poison: null,
-        cacheState: null,
-        told: null,
-        compacted: false,
-        turns: 0,
-        resumes: 0,
-        contextTokens: null,
-        contextWindow: null,
-        costUsd: 0,
-        createdAt: at,
-        lastUsedAt: at,
-        stopReason: null,
-      },
+      session: { ...newSession({ workDir, createdAt: at, lastUsedAt: at }), stopReason: null },
       conversation: {
         id: ConversationId.create(at),
         title: '',

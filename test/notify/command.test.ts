@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isRunning, marked } from '../process/attempts.ts'
+import { marked } from '../process/attempts.ts'
+import { isRunning } from '../support/processes.ts'
 import { until } from '../support/world.ts'
 import { line, setStage } from './stage.ts'
 

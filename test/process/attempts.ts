@@ -11,6 +11,7 @@ import { type AttemptDir, attemptDir, prepare, type StdinMessage } from '../../s
 import { type LaunchInput, launch } from '../../src/process/launch.ts'
 import type { ProcessIdentity } from '../../src/process/proc.ts'
 import { Tail, type TailEnd } from '../../src/process/tail.ts'
+import { isRunning, killIfThere, readProc } from '../support/processes.ts'
 
 export const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
 
@@ -31,15 +32,25 @@ export interface Attempt {
 }
 
 export function newAttempt(spool = temporarySpool(), id: string = AttemptId.create(new Date())) {
-  onTestFinished(async () => {
-    // A keeper that has written its exit code needs a moment more to end itself.
-    const gone = eventually(() => expect(marked(id), 'processes left behind').toEqual([]))
-    await gone.catch((leak: unknown) => {
-      for (const pid of marked(id)) process.kill(pid, 'SIGKILL')
-      throw leak
-    })
-  })
+  onTestFinished(({ task }) => leavesNothing(() => marked(id), task.result?.state === 'fail'))
   return { id, spool, dir: attemptDir(spool, id) }
+}
+
+/**
+ * Fails if a process stays. A test that has failed may not have ended what it started, which is then ended without
+ * waiting for it.
+ */
+export async function leavesNothing(list: () => number[], hasFailed: boolean): Promise<void> {
+  const killAll = () => {
+    for (const pid of list()) killIfThere(pid)
+  }
+  if (hasFailed) killAll()
+  try {
+    // A keeper that has written its exit code needs a moment more to end itself.
+    await eventually(() => expect(list(), 'processes left behind').toEqual([]))
+  } finally {
+    killAll()
+  }
 }
 
 /** Starts a fixture under a keeper. */
@@ -71,8 +82,14 @@ export async function printed(attempt: Pick<Attempt, 'dir'>, text: string | RegE
 }
 
 /** The pid in "escaped <pid>". */
-export async function escaped(attempt: Attempt): Promise<number> {
-  return Number(/escaped (\d+)\n/.exec(await printed(attempt, /escaped \d+\n/))?.[1])
+export const escaped = (attempt: Attempt) => pidAfter('escaped', attempt)
+
+/** The pid of the agent itself, in "ready <pid>". */
+export const agentPid = (attempt: Attempt) => pidAfter('ready', attempt)
+
+async function pidAfter(word: string, attempt: Attempt): Promise<number> {
+  const line = new RegExp(`${word} (\\d+)\\n`)
+  return Number(line.exec(await printed(attempt, line))?.[1])
 }
 
 export async function ended({ dir, keeper }: Pick<Attempt, 'dir' | 'keeper'>): Promise<TailEnd> {
@@ -93,24 +110,8 @@ export function marked(attemptId: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1')
-          .split('\0')
-          .includes(`REPRISE_ATTEMPT=${attemptId}`)
-      } catch {
-        return false
-      }
-    })
+    .filter((pid) => readProc(pid, 'environ').split('\0').includes(`REPRISE_ATTEMPT=${attemptId}`))
     .filter(isRunning)
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  } catch {
-    return false
-  }
 }
 
 export const exists = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined

@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type CommandInput, runCommand } from '../../src/process/command.ts'
+import { isRunning } from '../support/processes.ts'
 import { until } from '../support/world.ts'
-import { isRunning, marked, newAttempt } from './attempts.ts'
+import { marked, newAttempt } from './attempts.ts'
 
 function command(line: string, change: Partial<CommandInput> = {}) {
   const { id, spool: workDir } = newAttempt()
@@ -16,7 +17,7 @@ function command(line: string, change: Partial<CommandInput> = {}) {
     env: { PATH: process.env.PATH ?? '' },
     workDir,
     stdin: '',
-    timeoutMs: 20_000,
+    timeoutMs: 150_000,
     abort: abort.signal,
     ...change,
   }

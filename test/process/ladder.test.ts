@@ -1,15 +1,15 @@
 /** Ending an attempt: politely first, completely in the end, and no other process. */
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deliver, readExit } from '../../src/process/attempt-dir.ts'
 import { endAttempt, endStrays, type LadderInput } from '../../src/process/ladder.ts'
+import { isRunning } from '../support/processes.ts'
 import {
   type Attempt,
+  agentPid,
   ended,
   escaped,
   eventually,
-  isRunning,
   marked,
   newAttempt,
   output,
@@ -17,20 +17,8 @@ import {
   start,
 } from './attempts.ts'
 
-const LONG = 20_000
-
-/** The process that `obeys-sigterm.sh` becomes. The keeper has short-lived processes of its own with the same marker. */
-async function theSleeper({ id }: Attempt): Promise<number> {
-  let found: number | undefined
-  await eventually(() => {
-    found = marked(id).find((pid) => {
-      const [program, seconds] = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
-      return program === 'sleep' && seconds === '1000'
-    })
-    expect(found).toBeDefined()
-  })
-  return found as number
-}
+/** Reached only if a process stays that should have ended. */
+const LONG = 100_000
 
 async function climb(attempt: Attempt, change: Partial<LadderInput> = {}) {
   const farewell = vi.fn(async () => {})
@@ -61,11 +49,11 @@ describe('ending an attempt', () => {
   it('stops after the shutdown message if the agent obeys: no signal is sent', async () => {
     const attempt = await start('exits-when-told.sh')
     await printed(attempt, 'ready')
-    const { strays, survivors } = await climb(attempt, {
+    const { survivors } = await climb(attempt, {
       farewell: () => deliver(attempt.dir, { id: 'end', line: '4' }),
       farewellMs: LONG,
     })
-    expect({ strays, survivors }).toEqual({ strays: 0, survivors: [] })
+    expect(survivors).toEqual([])
     expect(await readExit(attempt.dir)).toMatchObject({ code: 4 })
     expect(output(attempt)).toBe('ready\n')
   })
@@ -154,8 +142,7 @@ describe('ending an attempt', () => {
     const longer = await start('obeys-sigterm.sh', { attempt: newAttempt(attempt.spool, `${attempt.id}2`) })
     const own = await start('ignores-sigterm.sh', { attempt })
     await printed(own, 'ready')
-    await printed(longer, 'ready')
-    const agent = await theSleeper(longer)
+    const agent = await agentPid(longer)
     await climb(own, { termMs: 50 })
     expect(strangers.every(isRunning)).toBe(true)
     expect([agent, longer.keeper.pid].every(isRunning)).toBe(true)

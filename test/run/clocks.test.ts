@@ -5,6 +5,7 @@
 import { it } from 'vitest'
 import { startDaemon } from '../../src/daemon/start.ts'
 import { createJob, jobEnds, jobIs } from '../support/jobs.ts'
+import { killIfThere } from '../support/processes.ts'
 import { until, World } from '../support/world.ts'
 
 const HOUR = 3_600_000
@@ -83,10 +84,10 @@ it.concurrent('a SIGSTOP of daemon, keeper and agent does not count as silence',
   const { id } = await world.createRun({ prompt: 'work' })
   await world.waitForEvent(id, (event) => event.type === 'text-delta' || event.type === 'text-end')
   const all = [...world.processes().map(({ pid }) => pid), world.daemonPid]
-  for (const pid of all) process.kill(pid, 'SIGSTOP')
+  for (const pid of all) killIfThere(pid, 'SIGSTOP')
   // That time passes is what is tested.
   await new Promise((resolve) => setTimeout(resolve, 17_000))
-  for (const pid of all) process.kill(pid, 'SIGCONT')
+  for (const pid of all) killIfThere(pid, 'SIGCONT')
   await until(() => /the daemon was suspended/.test(world.log()), 'the daemon to look at its clock again')
   world.simulator.release('gate')
   expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })

@@ -12,6 +12,7 @@ import type { RunDetail } from '../../src/contract/run.ts'
 import { readMarker } from '../../src/process/proc.ts'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
 import { pauseAt } from '../support/pause.ts'
+import { killIfThere, parentOf } from '../support/processes.ts'
 import { QUESTION } from '../support/question.ts'
 import { sampleOf } from '../support/sample.ts'
 import { transcriptHas } from '../support/transcripts.ts'
@@ -46,16 +47,6 @@ async function begin(...rules: RuleInput[]): Promise<void> {
   for (const name of await readdir(world.workDir)) await rm(join(world.workDir, name))
   if (world.daemonPid === 0) await world.startDaemon()
 }
-
-/** Ignores the error if the process has ended meanwhile. */
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {}
-}
-
-const agentsOf = () =>
-  world.processes().filter((p) => /claude.* -p /.test(p.command) && !/keeper/.test(p.command))
 
 /** Of one run, when no other is open any more. */
 async function checkInvariants(run: RunDetail): Promise<void> {
@@ -110,14 +101,14 @@ describe('the daemon is killed', () => {
       start('ask by a hook', 'ask-all', 'permission-ask'),
       start('ask me', 'ask', 'question-ask'),
     ])
-    const agents = agentsOf().map(({ pid }) => pid)
+    const agents = world.agents().map(({ pid }) => pid)
     expect(agents).toHaveLength(5)
     const spool = spoolOf(await world.getRun(finishes), 'out')
     await world.killDaemon()
     world.simulator.release('finish')
     // That agent has ended its turn and waits for our message.
     await until(() => readFileSync(spool, 'utf8').includes('"type":"result"'), 'the result')
-    expect(agentsOf().map(({ pid }) => pid)).toEqual(agents)
+    expect(world.agents().map(({ pid }) => pid)).toEqual(agents)
 
     await world.startDaemon()
     world.simulator.release('thought')
@@ -190,11 +181,6 @@ const spoolOf = (run: RunDetail, file: string) =>
   join(world.home, 'spool', run.attempts.at(-1)?.id ?? '', file)
 const pidIn = (run: RunDetail, file: string) => Number(readFileSync(spoolOf(run, file), 'utf8'))
 
-function parentOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-}
-
 it('the agent is killed mid-tool, alone or with its keeper: resumed, told that the outcome is unknown, and no process of its tool is left', async () => {
   const stray = 'env -i setsid sleep 1000 >/dev/null 2>&1 & echo $! > stray; '
   await begin(waitsForFile('mark', stray), waitsForFile('other', '', 'begin the rest'))
@@ -205,7 +191,7 @@ it('the agent is killed mid-tool, alone or with its keeper: resumed, told that t
     return world.getRun(id)
   }
   const [alone, together] = await Promise.all([start(PROMPT, 'mark'), start('begin the rest', 'other')])
-  const agent = agentsOf().find(({ pid }) => readMarker(pid) === alone.attempts[0]?.id)
+  const agent = world.agents().find(({ pid }) => readMarker(pid) === alone.attempts[0]?.id)
   process.kill(agent!.pid, 'SIGKILL')
   process.kill(-pidIn(together, 'keeper'), 'SIGKILL')
   const runs = [await world.settled(alone.id), await world.settled(together.id)]
@@ -292,7 +278,7 @@ it('daemon and agent are killed together, mid-tool: resumed after the restart', 
   await transcriptHas(world, id, '"tool_use"')
   const victims = world.processes()
   await world.killDaemon()
-  for (const { pid } of victims) killQuietly(pid)
+  for (const { pid } of victims) killIfThere(pid)
   await until(() => world.processes().length === 0, 'everything to be gone')
   await world.startDaemon()
   const run = await world.settled(id)

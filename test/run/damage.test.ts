@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { RunDetail } from '../../src/contract/run.ts'
 import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
+import { killIfThere } from '../support/processes.ts'
 import { sampleOf } from '../support/sample.ts'
 import { transcriptHas, transcriptOf } from '../support/transcripts.ts'
 import { until, World } from '../support/world.ts'
@@ -232,9 +233,7 @@ describe('between two attempts of one run', () => {
     await until(() => existsSync(join(world.workDir, 'mark')), 'the tool')
     const path = await transcriptHas(world, id, '"tool_use"')
     await world.killDaemon()
-    for (const { pid, command } of world.processes()) {
-      if (/claude.* -p /.test(command) && !/keeper/.test(command)) process.kill(pid, 'SIGKILL')
-    }
+    for (const { pid } of world.agents()) killIfThere(pid)
     await until(() => !world.processes().some((p) => / -p /.test(p.command)), 'the agent to be gone')
     await change(path)
     await writeFile(join(world.workDir, 'finished'), '')

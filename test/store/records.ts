@@ -1,9 +1,10 @@
 /** Runs, sessions, attempts and endings as the engine would make them. */
 import { randomUUID } from 'node:crypto'
 import type { EventBody } from '../../src/contract/events.ts'
-import { AttemptId, RunId, SessionId } from '../../src/contract/ids.ts'
+import { AttemptId, RunId } from '../../src/contract/ids.ts'
 import { NO_USAGE } from '../../src/contract/outcome.ts'
 import type { AttemptEnding, AttemptRecord, NewAttempt } from '../../src/store/runs/attempt-records.ts'
+import { recordSession } from '../../src/store/runs/new-session.ts'
 import type { NewRun, RunRecord } from '../../src/store/runs/records.ts'
 import type { NewSession, SessionRecord } from '../../src/store/runs/session-records.ts'
 import type { StartInput } from '../../src/store/runs/start-attempt.ts'
@@ -33,29 +34,10 @@ export const newRun = (change: Partial<NewRun> = {}): NewRun => ({
   ...change,
 })
 
-export const newSession = (change: Partial<NewSession> = {}): NewSession => ({
-  id: SessionId.create(T0),
-  agent: 'claude',
-  agentSessionId: randomUUID(),
-  workDir: '/srv/project',
-  workDirId: null,
-  runtimeId: 'runtime-a',
-  runtime: null,
-  epoch: 0,
-  continues: null,
-  poison: null,
-  cacheState: null,
-  told: null,
-  compacted: false,
-  turns: 0,
-  resumes: 0,
-  contextTokens: null,
-  contextWindow: null,
-  costUsd: 0,
-  createdAt: T0,
-  lastUsedAt: T0,
-  ...change,
-})
+export function newSession(change: Partial<NewSession> = {}): NewSession {
+  const place = { workDir: '/srv/project', workDirId: null, runtimeId: 'runtime-a', runtime: null }
+  return recordSession({ agent: 'claude', agentSessionId: randomUUID(), ...place, ...change }, T0)
+}
 
 export const newAttempt = (
   run: Pick<RunRecord, 'id' | 'promptId'>,

@@ -16,6 +16,7 @@ import type { Run, RunDetail } from '../../src/contract/run.ts'
 import type { DirectoryTrust } from '../../src/contract/trust.ts'
 import type { ScenarioInput } from '../../src/simulator/scenario-types.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/server.ts'
+import { killIfThere, parentOf } from './processes.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 export const REPRISE = join(ROOT, 'bin', 'reprise')
@@ -238,14 +239,22 @@ export class World {
     })
   }
 
+  /**
+   * Live agents. A process that an agent has forked has the agent's command line until it starts a program of its own: it
+   * is recognised by its parent.
+   */
+  agents(): { pid: number; command: string }[] {
+    const found = this.processes().filter(
+      ({ command }) =>
+        /claude.* -p /.test(command) && !/keeper|unshare|bwrap|setpriv|sandbox-init/.test(command),
+    )
+    return found.filter(({ pid }) => !found.some((other) => other.pid === parentOf(pid)))
+  }
+
   async close(): Promise<void> {
     await this.killDaemon('SIGTERM')
     const left = this.processes()
-    for (const { pid } of left) {
-      try {
-        process.kill(pid, 'SIGKILL')
-      } catch {}
-    }
+    for (const { pid } of left) killIfThere(pid)
     await this.simulator.close()
     await rm(this.dir, { recursive: true, force: true })
     if (left.length > 0)

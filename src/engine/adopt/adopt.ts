@@ -10,10 +10,11 @@ import type { AgentRegistry } from '../../agents/registry.ts'
 import type { AdoptableQuery, AdoptSessions, FoundSession } from '../../contract/adopt.ts'
 import { RepriseError } from '../../contract/errors.ts'
 import type { ListQuery, Page } from '../../contract/http.ts'
-import { ConversationId, SessionId } from '../../contract/ids.ts'
+import { ConversationId } from '../../contract/ids.ts'
 import type { TranscriptState } from '../../contract/session.ts'
 import type { Clock } from '../../core/clock.ts'
 import { NothingToAdopt } from '../../store/conversations/adopt.ts'
+import { recordSession } from '../../store/runs/new-session.ts'
 import type { Store } from '../../store/store.ts'
 import type { Log } from '../base/log.ts'
 import { identifyDir } from '../base/work-dir.ts'
@@ -104,30 +105,19 @@ async function adoptFile(deps: AdoptDeps, agent: ReadableAgent, seen: FoundFile)
   const now = clock.now()
   const { runtimeId } = await agents.runtime(agent.name)
   const { version, contextTokens, stopReason, startedAt } = seen.peek
-  const session = {
-    id: SessionId.create(now),
+  const known = {
     agent: agent.name,
     agentSessionId: file.agentSessionId,
     workDir,
     workDirId: await identifyDir(workDir),
     runtimeId,
     runtime: version === null ? null : { id: runtimeId, command: null, version, can: [] },
-    epoch: 0,
-    continues: null,
-    poison: null,
-    cacheState: null,
-    told: null,
-    compacted: false,
-    turns: 0,
-    resumes: 0,
     contextTokens,
-    contextWindow: null,
-    costUsd: 0,
     createdAt: startedAt ?? now,
     // A person asked for it now, so it is not too old to be resumed.
     lastUsedAt: now,
-    stopReason,
   }
+  const session = { ...recordSession(known, now), stopReason }
   const conversation = {
     id: ConversationId.create(now),
     title: '',

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Plan, PlanInput, Runtime } from '../../agents/adapter.ts'
 import { type AgentRegistry, type ConfiguredAgent, factsOf } from '../../agents/registry.ts'
-import { AttemptId, SessionId } from '../../contract/ids.ts'
+import { AttemptId, type SessionId } from '../../contract/ids.ts'
 import type { Clock } from '../../core/clock.ts'
 import { turnsForNext } from '../../core/continue/turns.ts'
 import type { OutsideTurn } from '../../core/history/outside.ts'
@@ -16,6 +16,7 @@ import type { Place } from '../../core/resume/place.ts'
 import { findRuntimeChange } from '../../core/resume/runtime.ts'
 import type { RunEffect } from '../../store/base/transaction.ts'
 import type { AttemptRecord, NewAttempt } from '../../store/runs/attempt-records.ts'
+import { recordSession } from '../../store/runs/new-session.ts'
 import type { KeptProcess } from '../../store/runs/process-records.ts'
 import type { RunRecord, Sent } from '../../store/runs/records.ts'
 import type { NewSession, SessionRecord } from '../../store/runs/session-records.ts'
@@ -191,8 +192,7 @@ function createSession(
   before: SessionRecord | null,
   now: Date,
 ): NewSession {
-  return {
-    id: SessionId.create(now),
+  const known = {
     agent: run.agent,
     agentSessionId: randomUUID(),
     ...place,
@@ -200,18 +200,8 @@ function createSession(
     runtime: factsOf(runtime),
     epoch: before?.epoch ?? 0,
     continues: before?.id ?? null,
-    poison: null,
-    cacheState: null,
-    told: null,
-    compacted: false,
-    turns: 0,
-    resumes: 0,
-    contextTokens: null,
-    contextWindow: null,
-    costUsd: 0,
-    createdAt: now,
-    lastUsedAt: now,
   }
+  return recordSession(known, now)
 }
 
 interface AttemptFacts {

@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises'
 import type { AgentRegistry, ConfiguredAgent } from '../../agents/registry.ts'
-import { SessionId } from '../../contract/ids.ts'
+import { recordSession } from '../../store/runs/new-session.ts'
 import type { NewSession } from '../../store/runs/session-records.ts'
 import { identifyDir, realWorkDir } from '../base/work-dir.ts'
 
@@ -21,8 +21,7 @@ export async function findMadeElsewhere(
   if (!found || found.transcript !== place?.transcript) return null
   const { mtime } = await stat(found.transcript)
   const runtime = await agents.runtime(name)
-  return {
-    id: SessionId.create(now),
+  const known = {
     agent: name,
     agentSessionId,
     workDir,
@@ -30,18 +29,8 @@ export async function findMadeElsewhere(
     runtimeId: runtime.runtimeId,
     // Which version wrote it is not known.
     runtime: null,
-    epoch: 0,
-    continues: null,
-    poison: null,
-    cacheState: null,
-    told: null,
-    compacted: false,
     turns: 1,
-    resumes: 0,
-    contextTokens: null,
-    contextWindow: null,
-    costUsd: 0,
-    createdAt: now,
     lastUsedAt: mtime,
   }
+  return recordSession(known, now)
 }

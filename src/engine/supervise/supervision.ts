@@ -1,7 +1,7 @@
 /**
- * Step 5 of the path, for one attempt: reads the agent's output, stores it, answers it and enforces limits until the
- * process has ended. It works the same for a process that was just started and for one that was adopted from a dead
- * daemon: all state is in the store and in the attempt's folder.
+ * Step 5 of the path, for one attempt: has the agent's output read and stored (`ingestion.ts`), answers it and enforces
+ * limits until the process has ended. It works the same for a process that was just started and for one that was
+ * adopted from a dead daemon: all state is in the store and in the attempt's folder.
  *
  * reading → (turn ended, follow-up due soon: the process is kept and receives it) → (turn ended: shutdown message sent)
  * → (stop requested: signals escalate) → gone. Reading continues in all of these states until the process has ended. If
@@ -12,13 +12,10 @@
  * delivered, and may be delivered again; stored events are redacted, but decisions use the agent's original output.
  */
 import type { AgentAdapter, StopCause } from '../../agents/adapter.ts'
-import type { Message } from '../../agents/protocol.ts'
 import type { EventBody } from '../../contract/events.ts'
-import type { Redactor } from '../../core/redact/redactor.ts'
 import type { SteadyClock } from '../../core/steady-clock.ts'
 import type { WatchLimits } from '../../core/watchdog.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
-import type { Handling } from '../../process/handling.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import type { TailEnd } from '../../process/tail.ts'
 import type { AttemptRecord, QuestionRecord } from '../../store/runs/attempt-records.ts'
@@ -34,11 +31,10 @@ import { type AnswerAsksDeps, answerAsks } from './answer-asks.ts'
 import { type AnswerRemindersDeps, answerReminders } from './answer-reminders.ts'
 import { AttemptWatch, type AttemptWatchDeps } from './attempt-watch.ts'
 import { BudgetWatch, type BudgetWatchDeps } from './budget-watch.ts'
+import { Ingestion, type IngestionDeps } from './ingestion.ts'
 import { OpenQuestions, type OpenQuestionsDeps } from './open-questions.ts'
 import { ProcessEnd, type ProcessEndDeps } from './process-end.ts'
-import { Intake } from './reading/intake.ts'
 import { startOf } from './reading/spool-reader.ts'
-import type { ReadingThread } from './reading/thread.ts'
 import { StorageFailureNotes, type StorageNotesDeps } from './storage-failure-notes.ts'
 import { TurnWatch } from './turn-watch.ts'
 
@@ -47,19 +43,15 @@ export type SupervisionDeps = AnswerAsksDeps &
   ApiWatchDeps &
   AttemptWatchDeps &
   BudgetWatchDeps &
+  IngestionDeps &
   OpenQuestionsDeps &
   ProcessEndDeps &
   StorageNotesDeps & {
-    store: Pick<Store, 'setStopCause' | 'advanceAttempt' | 'hurry'>
+    store: Pick<Store, 'setStopCause' | 'hurry'>
     clock: SteadyClock
-    redactor: Redactor
-    /** Parses the output of agents that print too much for the main thread. */
-    readingThread: ReadingThread
-    /** Records what is being handled, so that the next daemon knows what this one was doing if it crashes. */
-    handling: Pick<Handling, 'begin' | 'end' | 'leave'>
     nextPrompts: Pick<NextPrompts, 'hold' | 'noteTaken'>
-    processes: Pick<Processes, 'follow' | 'readSeed' | 'deliver' | 'poke' | 'endStrays'>
-    settings: WatchLimits & { maxLineBytes: number }
+    processes: Pick<Processes, 'follow' | 'poke' | 'endStrays'>
+    settings: WatchLimits
   }
 
 export interface SupervisionInput {
@@ -77,11 +69,6 @@ export interface SupervisionInput {
   onWaiting: (waiting: boolean) => void
   /** Called when the agent has reported the end of a turn, before that is stored. */
   onTurnEnd: () => void
-}
-
-interface SpoolRead {
-  offset: number
-  heldFrom: number | null
 }
 
 /** `left`: the turn is over and the process waits; all of its output up to the offset is stored. */
@@ -103,7 +90,7 @@ export class Supervision {
   readonly #deps: SupervisionDeps
   readonly #in: SupervisionInput
   readonly #tail: Output
-  readonly #intake: Intake
+  readonly #ingestion: Ingestion
   readonly #turn: TurnWatch
   readonly #questions: OpenQuestions
   readonly #storageFailureNotes: StorageFailureNotes
@@ -113,12 +100,6 @@ export class Supervision {
   readonly #budget: BudgetWatch
   #detached = false
   #strays = 0
-  /** The write of the newest batch. Batches are written one at a time, while the next one is read. Never rejects. */
-  #storing: Promise<void> = Promise.resolve()
-  #failure: { error: unknown } | null = null
-  /** The spool offset up to which the output has been handled. */
-  #handledTo: number
-  #holdsBack = false
   #isLeft = false
 
   constructor(deps: SupervisionDeps, input: SupervisionInput) {
@@ -126,20 +107,14 @@ export class Supervision {
     this.#deps = deps
     this.#in = input
     const from = attempt.heldFrom ?? attempt.spoolOffset
-    this.#handledTo = attempt.spoolOffset
     this.#tail = deps.processes.follow(dir, keeper, startOf(input.adapter, from))
-    this.#intake = new Intake({
-      tail: this.#tail,
-      path: dir.out,
-      adapter: input.adapter,
-      seed: deps.processes.readSeed(dir),
-      redactor: deps.redactor,
-      maxLineBytes: deps.settings.maxLineBytes,
-      from,
-      storedTo: attempt.spoolOffset,
-      thread: deps.readingThread,
-      onChunk: () => this.#noteReading(),
-      log: deps.log,
+    const output = { attempt, adapter: input.adapter, dir, tail: this.#tail, from }
+    this.#ingestion = new Ingestion(deps, output, {
+      onOutput: (readTo) => this.#watch.noteOutput(readTo),
+      onMissedLine: () => this.#stopIfUnchecked(),
+      beforeStore: (batch) => this.#attend(batch),
+      afterStore: (batch, at) => this.#actOn(batch, at),
+      isUrgent: () => this.#hasEnded,
     })
     this.#watch = new AttemptWatch(deps, attempt, from)
     this.#turn = new TurnWatch(deps, input)
@@ -165,27 +140,24 @@ export class Supervision {
         if (end?.kind === 'lost') {
           this.#strays += (await processes.endStrays(attempt.spool, keeper, settings.killAfterMs)).strays
         }
-        const drained = await this.#ingest(end !== null)
-        if (drained && end) await this.#storing
-        if (this.#failure) throw this.#failure.error
+        const drained = await this.#ingestion.next(end !== null)
         if (drained) await this.#storageFailureNotes.look()
-        const full = drained ? await this.#storageFailureNotes.findFull(this.#handledTo) : null
+        const full = drained ? await this.#storageFailureNotes.findFull(this.#ingestion.handledTo) : null
         if (full !== null && !end && !this.#turn.isDone) await this.stop('disk-full', full)
         // The disk may have been full while no daemon watched it.
         if (drained && full === null && end?.kind === 'lost' && end.unwritten)
-          await this.#storageFailureNotes.addGap(this.#handledTo)
+          await this.#storageFailureNotes.addGap(this.#ingestion.handledTo)
         if (drained && end) return { ...end, strays: this.#strays }
         if (drained && (await this.#leave()))
-          return { kind: 'left', starved: false, offset: this.#handledTo, strays: this.#strays }
+          return { kind: 'left', starved: false, offset: this.#ingestion.handledTo, strays: this.#strays }
         if (drained) this.#deps.handling.leave(attempt.runId)
         if (drained) await this.#watchAndWait()
       }
       return null
     } finally {
-      await this.#storing
+      await this.#ingestion.close()
       if (this.#detached) await this.#watch.store().catch(() => {})
       await this.#end.finished()
-      this.#intake.close()
       this.#api.close()
       await this.#tail.close()
     }
@@ -245,40 +217,6 @@ export class Supervision {
     if (attempt.stopCause) this.#end.force(attempt.stopCause as StopCause)
   }
 
-  /** Reads up to one batch and stores it. Returns true if there was nothing more to read. */
-  async #ingest(last: boolean): Promise<boolean> {
-    const { batch, readTo, missedLine, failures, drained, messages, ...read } = await this.#intake.next(last)
-    for (const error of failures)
-      this.#deps.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
-    const at = this.#deps.clock.now()
-    this.#watch.noteOutput(readTo)
-    await this.#reply(messages)
-    if (batch.size === 0) {
-      this.#noteRead(this.#handledTo, this.#handledTo)
-      return drained
-    }
-    this.#noteReading()
-    // The line may have been a question about a tool call, which would never be answered.
-    if (missedLine && this.#in.gate)
-      await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
-    this.#holdsBack = read.heldFrom !== null
-    await this.#attend(batch)
-    await this.#storing
-    const from = this.#handledTo
-    this.#handledTo = read.offset
-    if (!this.#failure)
-      this.#storing = this.#store(batch, read, at)
-        .catch((error) => this.#fail(error))
-        .finally(() => this.#noteRead(from, read.offset))
-    return drained
-  }
-
-  /** Sent before their cause counts as read. If a daemon reads it again, the second delivery has no effect. */
-  async #reply(messages: readonly Message[]): Promise<void> {
-    for (const message of messages)
-      await this.#deps.persist(() => this.#deps.processes.deliver(this.#in.dir, message))
-  }
-
   /**
    * Handles what the agent waits for, before the batch is stored. If the daemon dies in between, it is handled again.
    */
@@ -292,32 +230,7 @@ export class Supervision {
     if (this.#hasEnded) this.#deps.store.hurry()
   }
 
-  /**
-   * Records the offset that is being handled, so that the next daemon knows if this one dies
-   * (engine/path/quarantine.ts).
-   */
-  #noteReading(): void {
-    const { run, attempt } = this.#in
-    this.#deps.handling.begin(run.id, 'read', attempt.id, this.#handledTo)
-  }
-
-  #noteRead(from: number, to: number): void {
-    const { run, attempt } = this.#in
-    this.#deps.handling.end(run.id, 'read', attempt.id, from, to)
-  }
-
-  #fail(error: unknown): void {
-    this.#failure = { error }
-    this.#tail.nudge()
-  }
-
-  async #store(batch: EventBatch, { offset, heldFrom }: SpoolRead, at: Date): Promise<void> {
-    const { attempt } = this.#in
-    const { store, bus, persist } = this.#deps
-    await persist(() =>
-      store.advanceAttempt(attempt, batch, offset, at, { urgent: this.#hasEnded, heldFrom }),
-    )
-    bus.publish(attempt.runId)
+  async #actOn(batch: EventBatch, at: Date): Promise<void> {
     await this.#noteTaken(batch)
     for (const event of batch.actedOn) {
       this.#budget.note(event, at)
@@ -349,6 +262,12 @@ export class Supervision {
     }
   }
 
+  /** A line that cannot be read may have asked about a tool call, and the question would never be answered. */
+  async #stopIfUnchecked(): Promise<void> {
+    if (this.#in.gate)
+      await this.stop('output-limit', 'printed a line that is too long or too deeply nested to be checked')
+  }
+
   #noteWaiting(): void {
     const { oldestOpen } = this.#questions
     if (this.#watch.noteQuestion(oldestOpen)) this.#in.onWaiting(oldestOpen !== null)
@@ -370,15 +289,19 @@ export class Supervision {
 
   /** The turn is over, and the process may wait for the next run. */
   get #stays(): boolean {
-    return this.#in.mayStay && this.#turn.isAtRest && this.#questions.oldestOpen === null && !this.#holdsBack
+    return (
+      this.#in.mayStay &&
+      this.#turn.isAtRest &&
+      this.#questions.oldestOpen === null &&
+      !this.#ingestion.holdsBack
+    )
   }
 
   /** Whether the process is left now. Everything that was read is stored then, and nothing stops the process any more. */
   async #leave(): Promise<boolean> {
     if (!this.#stays || this.#watch.isOver || this.#end.isForced || this.#detached) return false
     if (await this.#isHeld()) return false
-    await this.#storing
-    if (this.#failure) throw this.#failure.error
+    await this.#ingestion.settle()
     this.#isLeft = !this.#end.isForced && !this.#detached
     return this.#isLeft
   }

@@ -12,10 +12,11 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type AgentRegistry, type ConfiguredAgent, factsOf } from '../../agents/registry.ts'
 import { RepriseError } from '../../contract/errors.ts'
-import { ConversationId, SessionId } from '../../contract/ids.ts'
+import { ConversationId } from '../../contract/ids.ts'
 import type { ImportedSession } from '../../contract/session-transfer.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { CopiedConversation, CopiedMessage } from '../../store/conversations/copies.ts'
+import { recordSession } from '../../store/runs/new-session.ts'
 import type { NewSession } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
 import { checkWorkDir, identifyDir } from '../base/work-dir.ts'
@@ -90,20 +91,16 @@ async function takeIn(
         : null,
   })
   const now = clock.now()
-  const session: NewSession = {
-    ...describe(header, now),
+  const { told, compacted, turns, contextTokens, contextWindow, version, can } = header.session
+  const known = {
     agent: agent.name,
     agentSessionId,
     ...place,
     runtimeId: runtime.runtimeId,
     // The command of another machine does not matter here.
-    runtime: {
-      ...factsOf(runtime),
-      command: null,
-      version: header.session.version,
-      can: header.session.can,
-    },
+    runtime: { ...factsOf(runtime), command: null, version, can },
   }
+  const session = recordSession({ ...known, told, compacted, turns, contextTokens, contextWindow }, now)
   const conversation = toConversation(bundle, session, now)
   await storePlaced(deps, [{ session, placed }], async () => {
     const past = { agentSessionId, workDir: place.workDir }
@@ -178,25 +175,6 @@ async function refuseExisting(
   throw new RepriseError('conflict', `session ${agentSessionId} is here already, ${where}`, {
     hint: 'It was left as it is. Import it as a copy with an id of its own: --as-copy',
   })
-}
-
-function describe({ session }: Header, now: Date) {
-  return {
-    id: SessionId.create(now),
-    epoch: 0,
-    continues: null,
-    poison: null,
-    cacheState: null,
-    told: session.told,
-    compacted: session.compacted,
-    turns: session.turns,
-    resumes: 0,
-    contextTokens: session.contextTokens,
-    contextWindow: session.contextWindow,
-    costUsd: 0,
-    createdAt: now,
-    lastUsedAt: now,
-  }
 }
 
 function toConversation(

@@ -155,8 +155,6 @@ pass_on_signals() {
     # shellcheck disable=SC2064
     trap "pass_on $name" $name
   done
-  # For writing to a FIFO whose reader has ended.
-  trap '' PIPE
 }
 
 finish() {
@@ -178,8 +176,11 @@ while :; do
   read -r word status text <&3 || [ "$signal" ] || exit 125
   case $word in
     started)
-      start_copying
+      # Before anything that the program prints can be seen: a caller may send a signal as soon as it sees that.
       pass_on_signals
+      start_copying
+      # For writing to a FIFO whose reader has ended. What copies must not inherit it.
+      trap '' PIPE
       ;;
     input) if [ "$status" = 0 ]; then echo input >&4; else echo broken >&4; fi 2>/dev/null ;;
     output) outputs=$((outputs - 1)) ;;

@@ -8,7 +8,7 @@
  * for lack of space for instance; the file then stays as it is.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { DatabaseAccess, Shrink } from '../keep/shrink.ts'
+import type { DatabaseAccess, Shrink } from '../retention/shrink.ts'
 
 const INCREMENTAL = 2
 const STEP_PAGES = 250

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { BrokerCall, Verdict } from '../../../src/process/broker/call.ts'
 import { endCalls } from '../../../src/process/broker/end-calls.ts'
+import { readProc } from '../../support/processes.ts'
 import { eventually } from '../attempts.ts'
 import { unavailable } from '../sandbox/available.ts'
 import { collect } from '../sandbox/box.ts'
@@ -18,8 +19,9 @@ describe.each(brokered)('$title', (variant) => {
     return world
   }
   /** Resolves when the program outside has started to wait. */
-  const isRunning = (world: World) => eventually(() => expect(world.ran()).toHaveLength(1))
-  const WAITS = 'echo ready; while :; do sleep 0.05; done'
+  const isRunning = (world: World) =>
+    eventually(() => expect(readdirSync(world.box.outside)).toContain('waiting'))
+  const WAITS = 'echo ready; echo >waiting; while :; do sleep 0.05; done'
 
   describe('is described to the engine', () => {
     it.each([
@@ -177,14 +179,15 @@ describe.each(brokered)('$title', (variant) => {
       const child = world.start(`exec env --default-signal=${name} tool '${WAITS}' </dev/null`)
       const over = collect(child)
       await isRunning(world)
-      await eventually(() => expect(world.running()).not.toEqual([]))
+      const number = { TERM: 15, INT: 2, HUP: 1 }[name] ?? 0
       const shim = await world.shimPid()
+      // The program may run before the shim has heard of it. Until then, a signal ends the shim, and the program gets SIGTERM.
+      await eventually(() => expect(hasHandler(shim, number)).toBe(true))
       process.kill(shim, `SIG${name}` as NodeJS.Signals)
       const { code, signal } = await over
-      const number = { TERM: 15, INT: 2, HUP: 1 }[name] ?? 0
       expect(signal ?? code).toBeOneOf([`SIG${name}`, 128 + number])
       await eventually(() => expect(world.ends()).toMatchObject([{ kind: 'exited', code: 128 + number }]))
-      expect(world.running()).toEqual([])
+      await eventually(() => expect(world.running()).toEqual([]))
     })
   })
 
@@ -254,7 +257,6 @@ describe.each(brokered)('$title', (variant) => {
     const world = open()
     const over = world.run(`tool '${WAITS}' </dev/null; echo $?`)
     await isRunning(world)
-    await eventually(() => expect(world.running()).not.toEqual([]))
     expect(await endCalls(world.private, 60_000)).toBe(1)
     expect(world.running()).toEqual([])
     expect(await over).toMatchObject({ stdout: 'ready\n143\n' })
@@ -267,3 +269,8 @@ describe.each(brokered)('$title', (variant) => {
     expect(await world.run('tool "echo x"')).toMatchObject({ stdout: 'x\n', stderr: '', code: 0 })
   })
 })
+
+function hasHandler(pid: number, signal: number): boolean {
+  const [, caught = '0'] = /^SigCgt:\s+(\w+)$/m.exec(readProc(pid, 'status')) ?? []
+  return ((BigInt(`0x${caught}`) >> BigInt(signal - 1)) & 1n) === 1n
+}

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { BrokerEvent } from '../../../src/process/broker/call.ts'
+import { killIfThere } from '../../support/processes.ts'
 import { eventually } from '../attempts.ts'
 import { unavailable } from '../sandbox/available.ts'
 import type { DeskOptions } from './desk-process.ts'
@@ -191,7 +192,7 @@ describe.each(brokeredForEveryone)('$title', (variant) => {
     const call = await world.onlyCall()
     await kill(desk)
     process.kill(Number(readFileSync(join(call, 'claim'), 'utf8').split(' ')[0]), 'SIGKILL')
-    for (const pid of world.running()) process.kill(pid, 'SIGKILL')
+    for (const pid of world.running()) killIfThere(pid)
     writeFileSync(join(call, 'exit'), '7\n')
     world.open({ decide: never })
     expect(await over).toMatchObject({ code: 7, stderr: '' })

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { killIfThere } from '../../support/processes.ts'
 import { unavailable } from '../sandbox/available.ts'
 import { brokered, World } from './world.ts'
 
@@ -129,9 +130,11 @@ describe.each(brokered)('$title', (variant) => {
 
   it('does not wait for what has left the session of the program', async () => {
     const world = open()
-    const { stdout } = await world.run(`tool 'setsid sleep 1000 & echo $!' >f 2>&1; cat f`)
+    const leave =
+      'setsid sh -c "echo >left; exec sleep 1000" & echo $!; until [ -e left ]; do sleep 0.05; done'
+    const { stdout } = await world.run(`tool '${leave}' >f 2>&1; cat f`)
     expect(stdout).toMatch(/^\d+\n$/)
-    process.kill(Number(stdout), 'SIGKILL')
+    expect(killIfThere(Number(stdout)), 'it was still running').toBe(true)
   })
 
   it('ends what the program left in its session', async () => {

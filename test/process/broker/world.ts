@@ -21,7 +21,8 @@ import { endCalls } from '../../../src/process/broker/end-calls.ts'
 import { findSandboxRoot } from '../../../src/process/broker/sandbox-root.ts'
 import { installShims } from '../../../src/process/broker/shims.ts'
 import { findProcesses } from '../../../src/process/proc.ts'
-import { eventually } from '../attempts.ts'
+import { isRunning, readProc } from '../../support/processes.ts'
+import { eventually, leavesNothing } from '../attempts.ts'
 import { type Variant, variants } from '../sandbox/available.ts'
 import { Box, collect, type Ended, type StartOptions } from '../sandbox/box.ts'
 
@@ -61,7 +62,7 @@ export class World {
     mkdirSync(this.shared)
     this.asked = installShims(this.shared, this.programs.keys()).asked
     for (const path of [this.shared, this.private]) this.#own(path)
-    onTestFinished(() => this.#close())
+    onTestFinished(({ task }) => this.#close(task.result?.state === 'fail'))
   }
 
   get #ranFile(): string {
@@ -177,9 +178,7 @@ export class World {
     await eventually(() => {
       found = findProcesses(this.box.id)
         .map(({ pid }) => pid)
-        .find((pid) =>
-          readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`/bin/sh\0${this.shared}/bin/`),
-        )
+        .find((pid) => readProc(pid, 'cmdline').startsWith(`/bin/sh\0${this.shared}/bin/`))
       expect(found).toBeDefined()
     })
     return found ?? 0
@@ -187,24 +186,19 @@ export class World {
 
   /** Processes outside that the broker started for this world. */
   running(): number[] {
-    return readdirSync('/proc').flatMap((name) => {
-      try {
-        const isMarked = readFileSync(`/proc/${name}/environ`, 'latin1').includes(`${MARK}=${this.box.id}`)
-        return isMarked && !/\) Z /.test(readFileSync(`/proc/${name}/stat`, 'latin1')) ? [Number(name)] : []
-      } catch {
-        return []
-      }
-    })
+    return readdirSync('/proc')
+      .map(Number)
+      .filter(
+        (pid) => pid > 0 && readProc(pid, 'environ').includes(`${MARK}=${this.box.id}`) && isRunning(pid),
+      )
   }
 
-  async #close(): Promise<void> {
+  async #close(hasFailed: boolean): Promise<void> {
     await endCalls(this.private, 100)
+    const callers = () => findProcesses(this.box.id).map(({ pid }) => pid)
     try {
-      await eventually(() => expect(this.running(), 'programs left behind').toEqual([]))
-      await eventually(() => expect(findProcesses(this.box.id), 'callers left behind').toEqual([]))
+      await leavesNothing(() => [...this.running(), ...callers()], hasFailed)
     } finally {
-      for (const pid of [...this.running(), ...findProcesses(this.box.id).map(({ pid }) => pid)])
-        process.kill(pid, 'SIGKILL')
       this.box.close()
     }
   }

@@ -7,6 +7,7 @@ import { attemptDir, closeInput, prepare, readExit } from '../../../src/process/
 import { endAttempt } from '../../../src/process/ladder.ts'
 import { launch } from '../../../src/process/launch.ts'
 import { findProcesses, hasMarker } from '../../../src/process/proc.ts'
+import { killIfThere, readProc } from '../../support/processes.ts'
 import { eventually } from '../attempts.ts'
 import { unavailable, variants } from './available.ts'
 import { Box, collect } from './box.ts'
@@ -20,7 +21,7 @@ describe.each(variants)('$title', ({ means, user }) => {
   })
   afterEach(async () => {
     const left = findProcesses(box.id)
-    for (const { pid } of left) process.kill(pid, 'SIGKILL')
+    for (const { pid } of left) killIfThere(pid)
     box.close()
     expect(left, 'processes left behind').toEqual([])
   })
@@ -28,10 +29,7 @@ describe.each(variants)('$title', ({ means, user }) => {
   const pids = () => findProcesses(box.id).map(({ pid }) => pid)
   const goneSoon = () => eventually(() => expect(pids()).toEqual([]))
   const inNamespace = (pid: number) =>
-    /^NSpid:\s+(.*)$/m
-      .exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-      ?.split(/\s+/)
-      .at(-1)
+    /^NSpid:\s+(.*)$/m.exec(readProc(pid, 'status'))?.[1]?.split(/\s+/).at(-1)
   /** Leaves a job in a session of its own, and another whose parent is gone. */
   const LEAVES = 'setsid sleep 1000 & (setsid sleep 1000 &) ; echo ready; '
 
@@ -40,14 +38,7 @@ describe.each(variants)('$title', ({ means, user }) => {
     // `setsid` may not have started its program yet.
     await eventually(() => expect(commands().filter((c) => c.startsWith('sleep 1000'))).toHaveLength(2))
   }
-  const commands = () =>
-    pids().flatMap((pid) => {
-      try {
-        return [readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')]
-      } catch {
-        return []
-      }
-    })
+  const commands = () => pids().map((pid) => readProc(pid, 'cmdline').replaceAll('\0', ' '))
 
   it('is found from outside by its environment', async () => {
     const child = box.start(['sh', '-c', `${LEAVES} wait`])
@@ -73,7 +64,7 @@ describe.each(variants)('$title', ({ means, user }) => {
     const over = collect(child)
     await ready(child)
     const init = pids().find((pid) => pid !== child.pid && inNamespace(pid) === '1')
-    process.kill(init ?? 0, 'SIGKILL')
+    killIfThere(init)
     const { code, signal } = await over
     // util-linux cannot pass this signal on, and ends with 1.
     expect([137, 'SIGKILL', 1]).toContain(signal ?? code)
@@ -159,7 +150,8 @@ describe.each(variants)('$title', ({ means, user }) => {
     const { keeper } = await startUnderKeeper(`${LEAVES} wait`)
     process.kill(keeper.pid, 'SIGKILL')
     await eventually(() => expect(commands().filter((c) => c.startsWith('sleep 1000'))).toEqual([]))
-    for (const pid of pids()) process.kill(pid, 'SIGKILL')
+    // The holder and the feeder of its input are left, and end by themselves at some time.
+    for (const pid of pids()) killIfThere(pid)
     await goneSoon()
   })
 })

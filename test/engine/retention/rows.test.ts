@@ -13,8 +13,8 @@ import {
   type RunId,
   type WatchId,
 } from '../../../src/contract/ids.ts'
-import { sweepRows } from '../../../src/engine/keep/rows.ts'
-import { Tally } from '../../../src/engine/keep/tally.ts'
+import { sweepRows } from '../../../src/engine/retention/rows.ts'
+import { Tally } from '../../../src/engine/retention/tally.ts'
 import { MIGRATIONS, migrate } from '../../../src/store/base/migrations/run.ts'
 import { EventBatch } from '../../../src/store/runs/event-batch.ts'
 import type { NewRun, RunRecord } from '../../../src/store/runs/records.ts'

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { claudeAdapter } from '../../../src/agents/claude/adapter.ts'
-import { deleteSession } from '../../../src/engine/keep/delete-session.ts'
+import { deleteSession } from '../../../src/engine/retention/delete-session.ts'
 import { readPin } from '../../../src/engine/sessions/pin.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import { admitted, ending, newAttempt, newSession, startAttempt, T0 } from '../../store/records.ts'

@@ -4,7 +4,7 @@
  * short transaction. Totals are counted when a run ends, so they stay.
  */
 import type { RunId } from '../../contract/ids.ts'
-import type { RunCursor } from '../../store/keep/sweep-runs.ts'
+import type { RunCursor } from '../../store/retention/sweep-runs.ts'
 import type { Store } from '../../store/store.ts'
 import type { KeepSettings } from '../base/settings.ts'
 import { cutoff, type Sweep } from './tally.ts'

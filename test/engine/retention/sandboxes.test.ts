@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { RunId, SessionId } from '../../../src/contract/ids.ts'
 import { prepareSessionDir } from '../../../src/engine/enforce/session-dir.ts'
-import { sweepSandboxes } from '../../../src/engine/keep/files.ts'
-import { Tally } from '../../../src/engine/keep/tally.ts'
+import { sweepSandboxes } from '../../../src/engine/retention/files.ts'
+import { Tally } from '../../../src/engine/retention/tally.ts'
 import { Stage } from '../../support/memory/stage.ts'
 
 it('removes the folders of sessions that are unknown or too old, unless a run uses them', async () => {
