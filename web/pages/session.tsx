@@ -12,7 +12,6 @@ import { formatClock } from '../format/time.ts'
 import { SESSION_STANDING, standingOfRun, wordOfRun } from '../format/words.ts'
 import { Audit } from '../parts/audit.tsx'
 import {
-  ContextGauge,
   Copyable,
   Empty,
   ErrorBox,
@@ -26,6 +25,7 @@ import {
 } from '../parts/base.tsx'
 import { Bars } from '../parts/chart.tsx'
 import { Ago } from '../parts/clock.tsx'
+import { ContextGauge } from '../parts/context-gauge.tsx'
 import { Page } from '../parts/frame.tsx'
 import { SessionActions } from '../session/actions.tsx'
 import { FollowUpLine } from '../watch/follow-up-line.tsx'

@@ -6,8 +6,9 @@ import { formatCost, formatPercent, formatTokens } from '../format/amounts.ts'
 import { quoteForShell, shortId } from '../format/text.ts'
 import { formatExact } from '../format/time.ts'
 import { modelName, tierName } from '../format/words.ts'
-import { ContextGauge, Copyable, Fact, Middle } from './base.tsx'
+import { Copyable, Fact, Middle } from './base.tsx'
 import { Ago, Elapsed } from './clock.tsx'
+import { ContextGauge } from './context-gauge.tsx'
 
 /** How much of the input came from the cache. */
 export function cacheShare({ inputTokens, cacheReadTokens, cacheWriteTokens }: Run['usage']): number | null {

@@ -7,8 +7,9 @@ import { formatCost, formatCount, formatPercent, formatSaved } from '../format/a
 import { inert, shortId } from '../format/text.ts'
 import { formatClockSeconds, formatExact, formatSpan, nowMs } from '../format/time.ts'
 import { OUTCOME_WORDS, standingOfOutcome } from '../format/words.ts'
-import { Button, ContextGauge, Mark } from './base.tsx'
+import { Button, Mark } from './base.tsx'
 import { Elapsed, useNow } from './clock.tsx'
+import { ContextGauge } from './context-gauge.tsx'
 
 const FILL = {
   work: 'bg-accent',
