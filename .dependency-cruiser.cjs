@@ -65,6 +65,7 @@ const bundled = [
   'commander',
   'croner',
   'damerau-levenshtein',
+  'get-east-asian-width',
   'hono',
   'kysely',
   'mdast-util-from-markdown',

@@ -4,6 +4,7 @@
  * beside them. `--mixed` adds turns in kept processes, messages, follow-ups and chains to the work, and a faulty model,
  * stopped processes, damaged session files, full disks, exhausted descriptors and clock jumps to the kills;
  * `--disruptions 1000` continues until that many were counted. `--kinds descriptors,daemon` draws from these kinds only.
+ * `--round 7` plays only the seventh round, with what that round draws in a whole soak.
  * It works in rounds of about a minute, each in its own world, so that a long soak neither grows nor hides an early
  * violation behind hours of later work. A round with violations does not end the soak. SIGINT and SIGTERM do, with a
  * report about the rounds that were finished.
@@ -32,6 +33,8 @@ export interface SoakInput {
   disruptions?: number
   mixed?: boolean
   seed: number
+  /** Plays this round only. */
+  round?: number
   /** The disruptions to draw from; default: kills, and all others in a mixed soak. */
   kinds?: readonly Kind[]
   /** Ends the soak with a report about the rounds that were finished. */
@@ -47,6 +50,7 @@ export async function soak({
   disruptions,
   mixed = false,
   seed,
+  round: only,
   kinds = mixed ? KINDS : KILLS,
   signal = new AbortController().signal,
   log = () => {},
@@ -65,7 +69,9 @@ export async function soak({
   const length = planRounds(seconds ?? ROUND_SECONDS, jobs ?? disruptions)
   let left = jobs ?? Number.POSITIVE_INFINITY
   let pending = disruptions ?? Number.POSITIVE_INFINITY
-  for (let number = 1; number <= length.rounds && left > 0 && pending > 0; number++) {
+  for (let number = 1; number <= (only ?? length.rounds) && left > 0 && pending > 0; number++) {
+    const draws = random.fork()
+    if (only !== undefined && number < only) continue
     const name = `seed ${seed}, round ${number}${Number.isFinite(length.rounds) ? ` of ${length.rounds}` : ''}`
     log(name)
     const input = {
@@ -74,7 +80,7 @@ export async function soak({
       kinds: new Set(kinds),
       jobShare: jobs !== undefined ? 0.9 : mixed ? 0.35 : 0.5,
       maxJobs: left,
-      random: random.fork(),
+      random: draws,
       signal,
       log,
     }
@@ -176,7 +182,7 @@ function readKinds(list: string | undefined): Kind[] | undefined {
 }
 
 const USAGE =
-  'usage: npm run soak -- [--mixed] [--minutes N | --seconds N | --jobs N | --disruptions N] [--seed WHOLE-NUMBER] [--kinds KIND,…]\n'
+  'usage: npm run soak -- [--mixed] [--minutes N | --seconds N | --jobs N | --disruptions N] [--seed WHOLE-NUMBER] [--round N] [--kinds KIND,…]\n'
 
 if (import.meta.main) {
   const { values } = parseArgs({
@@ -187,6 +193,7 @@ if (import.meta.main) {
       disruptions: { type: 'string' },
       mixed: { type: 'boolean' },
       seed: { type: 'string' },
+      round: { type: 'string' },
       kinds: { type: 'string' },
     },
   })
@@ -194,7 +201,14 @@ if (import.meta.main) {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6))
   const jobs = values.jobs === undefined ? undefined : Number(values.jobs)
   const disruptions = values.disruptions === undefined ? undefined : Number(values.disruptions)
-  if (!(seconds > 0) || !((jobs ?? 1) > 0) || !((disruptions ?? 1) > 0) || !Number.isSafeInteger(seed)) {
+  const round = values.round === undefined ? undefined : Number(values.round)
+  if (
+    !(seconds > 0) ||
+    !((round ?? 1) > 0) ||
+    !((jobs ?? 1) > 0) ||
+    !((disruptions ?? 1) > 0) ||
+    !Number.isSafeInteger(seed)
+  ) {
     process.stderr.write(USAGE)
     process.exit(2)
   }
@@ -206,6 +220,7 @@ if (import.meta.main) {
     ...(jobs !== undefined ? { jobs } : disruptions !== undefined ? { disruptions } : { seconds }),
     mixed: values.mixed ?? false,
     seed,
+    ...(round === undefined ? {} : { round }),
     ...(kinds ? { kinds } : {}),
     signal: interruption.signal,
     log,

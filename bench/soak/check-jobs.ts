@@ -3,6 +3,7 @@ import type { JobDetail } from '../../src/contract/job.ts'
 import type { OutcomeName } from '../../src/contract/outcome.ts'
 import { jobStateOf } from '../../src/core/job/state.ts'
 import type { AdmittedJob, Round } from './admitted.ts'
+import { type Kills, mayQuarantine } from './killer.ts'
 import { isTask, resultOf } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 
@@ -13,12 +14,12 @@ export interface SettledJob {
   runs: readonly Settled[]
 }
 
-export function checkJob(settled: SettledJob, { mixed, faults }: Round, tell: Tell): void {
+export function checkJob(settled: SettledJob, { faults, kills }: Round, tell: Tell): void {
   const { tag, id } = settled.entry
   const say: Tell = (violation) => tell(`${tag} (${id}): ${violation}`)
   checkEnd(settled, say)
   checkRuns(settled, say)
-  checkAttempts(settled, mixed, say)
+  checkAttempts(settled, kills, say)
   checkSums(settled, say)
   checkSessions(settled, say)
   // The times of events do not follow a clock that is set back.
@@ -63,13 +64,14 @@ function checkRuns({ job, runs }: SettledJob, say: Tell): void {
   }
 }
 
-function checkAttempts({ entry: { tag, work }, job, runs }: SettledJob, mixed: boolean, say: Tell): void {
-  const allowed: OutcomeName[] = ['completed', 'crashed', 'quarantined']
+function checkAttempts({ entry: { tag, work }, job, runs }: SettledJob, kills: Kills, say: Tell): void {
+  const allowed: OutcomeName[] = ['completed', 'crashed']
+  if (mayQuarantine(kills)) allowed.push('quarantined')
   if (work.timeoutMs !== null) allowed.push('timed-out')
   if (work.maxBudgetTokens !== null) allowed.push('budget')
   if (work.cancelAfterMs !== null) allowed.push('cancelled')
   if (isTask(tag, 'limit')) allowed.push('rate-limited')
-  if (mixed) allowed.push('outage')
+  if (isTask(tag, 'fail') || isTask(tag, 'cut')) allowed.push('outage')
   for (const { id, state, outcome } of job.attempts) {
     if (state !== 'ended' || !outcome) say(`attempt ${id} is ${state}`)
     else if (!allowed.includes(outcome.name))

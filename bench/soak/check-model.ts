@@ -89,12 +89,10 @@ export function checkMoney(
       const reported =
         !STOPPED.includes(attempt.outcome?.name ?? '') &&
         events.some((event) => event.attemptId === attempt.id && event.type === 'turn-end')
-      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged. If the
-      // disk was full only for a moment, a torn line is all that shows it.
+      // An agent that could not print into a full disk went on for a moment, and nobody saw what it was charged. The
+      // run says so.
       const unseen = events.some(
-        (event) =>
-          event.attemptId === attempt.id &&
-          (event.type === 'raw-line' || (event.type === 'gap' && event.reason === 'disk-full')),
+        (event) => event.attemptId === attempt.id && event.type === 'gap' && event.reason === 'disk-full',
       )
       // The CLI does not count an answer that was cut off; it asks again.
       const whole = own.filter(({ outcome }) => outcome !== 'cut')

@@ -1,5 +1,14 @@
 /**
  * Checks the invariants after a round, whatever was killed. Every violation is reported; none stops the other checks.
+ *
+ * These ends and figures are accepted because they are what Reprise promises:
+ * - `quarantined`, if the daemon was killed at least twice: a run of which it died twice is held until a person continues it.
+ * - `outage`, only of attempts whose model fails or cuts off its answers.
+ * - Too few tokens, only of an attempt with a `gap` for a full disk: the agent's report is among what was lost, and the run
+ *   says so. Too many are never accepted.
+ * - A task at a tier twice in one request: the next tier resumes the session, and its handoff names the task.
+ * - Giving up at a tier, or in a job, after fewer crashes than `maxResumes`: an attempt without progress counts two. The
+ *   check counts each of them as two, so it would not notice a run that gives up too early although it had progressed.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +19,7 @@ import type { Admitted, Round } from './admitted.ts'
 import { checkJob, type SettledJob } from './check-jobs.ts'
 import { checkMoney, checkRequests } from './check-model.ts'
 import { checkDatabase, checkSpool, isOwn, readRanges } from './check-store.ts'
+import { mayQuarantine } from './killer.ts'
 import { isTask, resultOf, writesLine } from './scenario.ts'
 import type { Settled, Tell } from './settled.ts'
 import { MAX_RESUMES, notesOf } from './work.ts'
@@ -167,11 +177,11 @@ async function checkListed(
   for (const id of known) tell(`${id} was admitted and does not exist`)
 }
 
-function checkRun({ cancelled }: Admitted, { tag, run }: Settled, { mixed }: Round, tell: Tell): void {
+function checkRun({ cancelled }: Admitted, { tag, run }: Settled, { kills }: Round, tell: Tell): void {
   const where = `${tag} (${run.id})`
   if (run.state !== 'settled') tell(`${where} is ${run.state}`)
-  // A run is held back if the daemon was killed twice while it worked on it; a person would continue it.
-  const expected = ['completed', 'crashed', 'quarantined', ...(cancelled ? ['cancelled'] : [])]
+  const held = mayQuarantine(kills) ? ['quarantined'] : []
+  const expected = ['completed', 'crashed', ...held, ...(cancelled ? ['cancelled'] : [])]
   if (!expected.includes(run.outcome ?? '')) tell(`${where} ended as ${run.outcome}: ${run.message}`)
   const isChain = isTask(tag, 'chain')
   if (run.outcome === 'completed' && !isChain && !run.resultText?.includes(resultOf(tag))) {
@@ -183,7 +193,7 @@ function checkRun({ cancelled }: Admitted, { tag, run }: Settled, { mixed }: Rou
   if (run.outcome === 'crashed' && crashes * (isChain ? 2 : 1) <= MAX_RESUMES) {
     tell(`${where} gave up after ${crashes} crashes: ${run.message}`)
   }
-  const allowed = ['completed', 'crashed', 'cancelled', 'quarantined', ...(mixed ? ['outage'] : [])]
+  const allowed = ['completed', 'crashed', 'cancelled', ...held]
   for (const attempt of run.attempts) {
     if (attempt.state !== 'ended' || !attempt.outcome)
       tell(`${where}: attempt ${attempt.id} is ${attempt.state}`)

@@ -20,6 +20,9 @@ type Target = 'agent' | 'keeper' | 'feeder' | 'group'
 
 export const NO_KILLS: Kills = { agent: 0, keeper: 0, feeder: 0, group: 0, daemon: 0, startingDaemon: 0 }
 
+/** A run of which the daemon died twice is held back until a person continues it. */
+export const mayQuarantine = ({ daemon, startingDaemon }: Kills): boolean => daemon + startingDaemon >= 2
+
 export interface Chaos {
   world: World
   kills: Kills

@@ -139,11 +139,24 @@ const defined = (values: Readonly<Record<string, unknown>>) =>
 
 async function reach(fetch: Fetch, url: URL, init: Parameters<Fetch>[1]): Promise<Answer> {
   try {
-    return await fetch(url, init)
+    // Only what changes nothing is sent again: other requests may have been carried out.
+    return await fetch(url, init).catch((error: unknown) => {
+      if (init.method === 'GET' && wasClosed(error)) return fetch(url, init)
+      throw error
+    })
   } catch (cause) {
     if (init.signal?.aborted || cause instanceof RepriseError) throw cause
     throw unreachable(url.origin, cause)
   }
+}
+
+/**
+ * The connection was closed while the request was sent. That happens to a connection that is used again after a pause:
+ * the daemon may have closed it, and a program that was busy has not noticed. Browsers take care of it themselves.
+ */
+function wasClosed(error: unknown): boolean {
+  const { code } = ((error as Error | null)?.cause ?? {}) as { code?: string }
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 export function unreachable(where: string, cause?: unknown): RepriseError {

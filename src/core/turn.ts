@@ -5,8 +5,8 @@
  * - Before an agent accepts the prompt, it may report an empty turn about the work of the last process.
  *
  * open ⇄ over (sub-agents are working, or have just finished) → done. Only a new turn leads back from over to open.
- * Nothing leads back from a turn that failed: its process is being ended, and a message that was queued there may still
- * start a turn, whose end must not hide the failure.
+ * From a turn that failed only another prompt of Reprise leads back, for which the process was kept. Otherwise the
+ * process is being ended, and a turn that a sub-agent starts there must not hide the failure.
  */
 import type { EventBody, EventOf } from '../contract/events.ts'
 
@@ -38,7 +38,7 @@ export function followTurn(
   atMs: number,
   { promptId, lingerMs }: TurnFacts,
 ): TurnState {
-  if (state.accepted && state.end !== null && state.end.outcome.name !== 'completed') return state
+  const failed = state.accepted && state.end !== null && state.end.outcome.name !== 'completed'
   switch (event.type) {
     case 'prompt-accept':
       // Another message of Reprise starts a turn too.
@@ -46,15 +46,16 @@ export function followTurn(
         ? { ...state, accepted: true }
         : { ...state, end: null, doneFromMs: null }
     case 'session-start':
-      return { ...state, end: null, doneFromMs: null }
+      return failed ? state : { ...state, end: null, doneFromMs: null }
     case 'background': {
+      if (failed) return { ...state, background: event.tasks, others: event.others ?? 0 }
       const emptied = state.background > 0 && event.tasks === 0
       const doneFromMs =
         state.end && event.tasks === 0 ? (emptied ? atMs + lingerMs : state.doneFromMs) : null
       return { ...state, background: event.tasks, others: event.others ?? 0, doneFromMs }
     }
     case 'turn-end': {
-      if (!state.accepted && isEmpty(event)) return state
+      if (failed || (!state.accepted && isEmpty(event))) return state
       const waits = state.background > 0 && event.outcome.name === 'completed'
       return { ...state, end: event, doneFromMs: waits ? null : atMs }
     }

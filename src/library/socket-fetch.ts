@@ -11,9 +11,12 @@ import type { Answer, Fetch } from '../client/request.ts'
 /** An import of this module would read all its exports, and one of them loads the built-in `fetch`. */
 const { Agent, request } = process.getBuiltinModule('node:http')
 
+/** For TLS only. Without it, Node compiles a long pattern to find out whether the host is an address. */
+const NO_TLS = { servername: '' }
+
 /** `findSocket` is called before each request. It throws if there is no socket that can be trusted. */
 export function fetchOver(findSocket: () => string): Fetch {
-  const agent = new Agent({ keepAlive: false })
+  const agent = new Agent({ keepAlive: false, ...NO_TLS })
   return async (url, { method, headers, body, signal }) => {
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()

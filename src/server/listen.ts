@@ -75,6 +75,16 @@ export async function listen(
   }
 }
 
+/** Throws if a server could not listen there. */
+export async function checkPort(host: string, port: number): Promise<void> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(cause, host, port)))
+    server.listen(port, host, resolve)
+  })
+  await new Promise((resolve) => server.close(resolve))
+}
+
 /** Whoever can reach the socket has the rights of this user, and needs a token all the same. */
 export async function listenOnSocket(
   app: App,

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serviceOf } from '../../src/cli/service/control-group.ts'
 import { type Cli, createCli } from './cli.ts'
 
 let cli: Cli
@@ -79,4 +80,15 @@ test('a sentence where there is no systemd, and where systemctl fails', async ()
     1,
     expect.stringContaining('systemctl --user enable reprise.service failed: Access denied'),
   ])
+})
+
+test('a daemon that systemd runs is told from others by its control group', () => {
+  const user = '0::/user.slice/user-1000.slice/user@1000.service/app.slice/reprise.service\n'
+  expect(serviceOf(user)).toBe('user')
+  expect(serviceOf('0::/system.slice/reprise.service\n')).toBe('system')
+  expect(serviceOf('9:name=systemd:/system.slice/reprise.service\n8:pids:/system.slice\n')).toBe('system')
+  expect(serviceOf('0::/user.slice/user-1000.slice/session-3.scope\n')).toBeNull()
+  expect(serviceOf('0::/system.slice/other-reprise.service\n')).toBeNull()
+  expect(serviceOf('0::/system.slice/reprise.service.d-backup.scope\n')).toBeNull()
+  expect(serviceOf('')).toBeNull()
 })

@@ -4,14 +4,24 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { JobDetail } from '../../src/contract/job.ts'
+import { findDaemon } from '../../src/library/find-daemon.ts'
 import { readVersion } from '../../src/library/version.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/server.ts'
 import { type Cli, createCli } from './cli.ts'
-import { createNewerReprise, NEWER_SCHEMA, NEWER_VERSION, type NewerReprise } from './newer-reprise.ts'
+import {
+  createNewerReprise,
+  type Failure,
+  failAt,
+  NEWER_SCHEMA,
+  NEWER_VERSION,
+  type NewerReprise,
+  type Point,
+} from './newer-reprise.ts'
 
 const OLDER_VERSION = readVersion()
 /** Each test starts some twenty processes. The limit only ends what would never come. */
 const LIMIT_MS = 600_000
+const POLL = { timeout: LIMIT_MS, interval: 50 }
 
 let simulator: Simulator
 let cli: Cli
@@ -111,28 +121,70 @@ test(
   LIMIT_MS,
 )
 
+const POINTS: [Point, Failure][] = [
+  ['checked', 'kill'],
+  ['rehearsed', 'throw'],
+  ['told', 'kill'],
+  ['copied', 'kill'],
+  ['migrated', 'throw'],
+  ['published', 'kill'],
+]
+
 test(
-  'kill -9 of the new daemon and of the command on the way: the agent is adopted by the next one',
+  'a new daemon that fails or is killed on the way leaves the older one running; the agent works on, also when going back',
   async () => {
-    const { run, start, daemonPid, close } = createCli(agentEnv())
+    const { home, run, start, daemonPid, close } = createCli(agentEnv())
     onTestFinished(close)
     const withNewer = (args: string[]) => run(args, { bin: newer.bin })
+    const version = async () => (await findDaemon(home))?.version
     const job = (await run(['run', '--detach', 'wait'])).stdout.trim()
     await simulator.waitForHold('gate')
+
+    for (const [point, how] of POINTS) {
+      const before = daemonPid()
+      failAt(home, point, how)
+      const failed = await withNewer(['up'])
+      expect(failed.code, point).not.toBe(0)
+      expect(failed.stderr, point).toContain(
+        how === 'throw' ? 'made to fail' : 'ended while starting (SIGKILL)',
+      )
+      expect(await version(), `${point}: ${failed.stderr}`).toBe(OLDER_VERSION)
+      if (point === 'checked' || point === 'rehearsed') expect(daemonPid()).toBe(before)
+      else {
+        expect(failed.stderr).toContain(
+          `Reprise ${OLDER_VERSION} was started again (pid ${daemonPid()}); running agents continue.`,
+        )
+      }
+    }
+    expect((await run(['jobs', 'show', job, '--json'])).json()).toMatchObject({ state: 'running' })
+
+    // The command is killed, then the daemon that it started fails: that one starts the older one again.
+    failAt(home, 'migrated', 'orphan')
+    const before = daemonPid()
+    const orphaning = start(['up'], { bin: newer.bin })
+    await orphaning.says('Migrating the database')
+    orphaning.kill('SIGKILL')
+    await orphaning.result
+    await expect.poll(async () => (await findDaemon(home))?.pid ?? before, POLL).not.toBe(before)
+    expect(await version()).toBe(OLDER_VERSION)
+
+    // The command is killed: the daemon that it started takes over all the same.
     const command = start(['up'], { bin: newer.bin })
     await command.says('Taking over from')
     command.kill('SIGKILL')
     await command.result
-    const again = start(['up'], { bin: newer.bin })
-    await again.says('Copying the database').catch(() => {})
-    again.kill('SIGKILL')
-    await again.result
-    expect((await withNewer(['up'])).code).toBe(0)
+    await expect.poll(version, POLL).toBe(NEWER_VERSION)
+
     process.kill(daemonPid(), 'SIGKILL')
     expect((await withNewer(['up'])).code).toBe(0)
+
+    // Going back while the agent works: the older version adopts it.
+    const back = await run(['up', '--restore-backup'])
+    expect(back).toMatchObject({ code: 0, stdout: expect.stringContaining('Went back to the copy') })
+    expect(await version()).toBe(OLDER_VERSION)
     simulator.release('gate')
-    await withNewer(['attach', job])
-    const ended = (await withNewer(['jobs', 'show', job, '--json'])).json<JobDetail>()
+    await run(['attach', job])
+    const ended = (await run(['jobs', 'show', job, '--json'])).json<JobDetail>()
     expect(ended).toMatchObject({ state: 'completed', resultText: ' Went on.' })
     expect(ended.attempts).toHaveLength(1)
   },

@@ -49,11 +49,18 @@ it('a failure is the end, even while sub-agents work', () => {
   expect(doneFrom(accept, start, helpers(1), failed)).toBe(at(3).getTime())
 })
 
-it('a failure stays the end, although a message that was queued starts another turn', () => {
-  const queued: EventBody = { type: 'prompt-accept', messageId: 'm' }
-  const bodies = [accept, start, failed, queued, start, end('answered')]
+it('a failure stays the end, although a sub-agent starts another turn', () => {
+  const bodies = [accept, start, helpers(1), failed, helpers(0), start, end('answered')]
   expect(endOfTurn(events(bodies), 'p')?.outcome.name).toBe('api-error')
-  expect(doneFrom(...bodies)).toBe(at(2).getTime())
+  expect(doneFrom(...bodies)).toBe(at(3).getTime())
+})
+
+it('after a failure, another prompt of ours begins another turn', () => {
+  const queued: EventBody = { type: 'prompt-accept', messageId: 'm' }
+  const bodies = [accept, start, failed, queued, start]
+  expect(endOfTurn(events(bodies), 'p')).toBeNull()
+  expect(textOf(...bodies, end('answered'))).toBe('answered')
+  expect(endOfTurn(events([...bodies, failed]), 'p')?.outcome.name).toBe('api-error')
 })
 
 it('an empty turn before the prompt was accepted does not count; after that it does', () => {

@@ -9,6 +9,7 @@ import { Stage } from '../support/memory/stage.ts'
 let stage: Stage
 afterEach(() => stage.close())
 
+const BLOCK = 4096
 const PLENTY = { freeBytes: 2 ** 40, totalBytes: 2 ** 40, freeFiles: null, totalFiles: null }
 const refused = (code: string, path?: string) =>
   Object.assign(new Error(`${code}: refused`), { code, ...(path === undefined ? {} : { path }) })
@@ -149,3 +150,29 @@ test('a disk that was full while no daemon watched it: the run says what may be 
   expect(await stage.eventsOf(runId, 'gap')).toEqual([expect.objectContaining({ reason: 'disk-full' })])
   expect((await stage.eventsOf(runId, 'attempt-end'))[0]?.outcome).toMatchObject({ temporary: true })
 })
+
+test.each([
+  ['ends its output', false],
+  ['is followed by other lines', true],
+])(
+  'a line that a full disk tore %s: the run says so, and its agent does not wait for ever',
+  async (_, printsOn) => {
+    stage = await Stage.open({ config: { jobs: { backoff: '100ms' } } })
+    stage.play(async (agent) => {
+      await agent.begin()
+      // The agent asks something, and the first block of its output ends in the middle of the question.
+      const ask = JSON.stringify({ type: 'permission-ask', tool: 'Shell', input: 'rm' }).slice(0, 40)
+      const printed = stage.processes.all()[0]?.out.length ?? 0
+      agent.printText('\n'.repeat(BLOCK - printed - ask.length) + ask)
+      if (printsOn) agent.print({ type: 'text-delta', text: 'still here' })
+      return new Promise(() => {})
+    }, answers('all done'))
+    const id = await createJob(stage, { maxResumes: 0 })
+    const { runId } = await jobEnds(stage, id)
+    expect(await stage.engine.getJob(id)).toMatchObject({ state: 'completed', resultText: 'all done' })
+    expect(await stage.eventsOf(runId, 'gap')).toMatchObject([
+      { reason: 'disk-full', from: BLOCK, to: BLOCK },
+    ])
+    expect((await stage.eventsOf(runId, 'attempt-end'))[0]?.outcome).toMatchObject({ temporary: true })
+  },
+)

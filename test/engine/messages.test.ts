@@ -125,6 +125,35 @@ test('an agent that reads nothing in the middle of a turn gets the message when 
   expect(await statesOf(id)).toEqual(['read'])
 })
 
+test('a message that waits in an agent whose turn fails is answered in its next turn, and paid', async () => {
+  stage.play(async (agent) => {
+    await agent.begin()
+    agent.print({ type: 'text-delta', text: 'working' })
+    const queued = await agent.next()
+    if (queued?.type !== 'prompt') return 1
+    agent.finish('limited', { outcome: { name: 'rate-limited', message: 'limited' } })
+    await stage.until(async () => (await stage.eventsOf(id, 'turn-end')).length > 0)
+    agent.print({ type: 'prompt-accept', messageId: queued.id }, { type: 'model-request' })
+    // An agent that is told to end drops the answer under way.
+    const told = agent.next().then(() => 'to end')
+    if ((await Promise.race([told, stage.until(isRead)])) === 'to end') return 1
+    agent.callModel(70)
+    agent.finish('as you say')
+    await told
+    return agent.leave()
+  })
+  const isRead = async () => (await statesOf(id))[0] === 'read'
+  const id: RunId = await stage.admit()
+  await working(id)
+  await say(id)
+  expect(await stage.settled(id)).toMatchObject({
+    outcome: 'completed',
+    attemptCount: 1,
+    resultText: 'as you say',
+    usage: { outputTokens: 80 },
+  })
+})
+
 test('a message that a conversation hears too late is its next turn, once', async () => {
   const chat = await MemoryChat.create(stage)
   stage.play(answers('first'), answersAll)

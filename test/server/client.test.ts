@@ -57,6 +57,24 @@ describe('errors', () => {
     })
   })
 
+  test('of a connection that the server has closed meanwhile: only what reads is sent again', async () => {
+    const served: string[] = []
+    let answers = true
+    const url = await rawServer((request, response) => {
+      served.push(`${request.method}`)
+      if (answers) response.end(JSON.stringify({ items: [], nextCursor: null }))
+      else request.socket.destroy()
+      answers = !answers
+    })
+    const client = createClient({ url, token: TOKEN })
+    await client.listRuns()
+    expect((await client.listRuns()).items).toEqual([])
+    await expect(client.createRun({ prompt: 'x', workDir: '/tmp' })).rejects.toMatchObject({
+      code: 'daemon-unreachable',
+    })
+    expect(served).toEqual(['GET', 'GET', 'GET', 'POST'])
+  })
+
   test('no daemon there', async () => {
     const { url, close } = await startServer()
     await close()

@@ -329,6 +329,13 @@ describe('group commit', () => {
     await expect(store.putFact('d', '1')).resolves.toBeUndefined()
   })
 
+  it('says that descriptors are missing, which SQLite does not', async () => {
+    const path = join(temporaryDir(), 'db')
+    const script = join(import.meta.dirname, 'fixtures', 'opens-without-descriptors.mjs')
+    const { stdout } = await promisify(execFile)(process.execPath, [script, path])
+    expect(stdout).toMatch(/^cannot use the database .*: EMFILE: too many open files\. Raise the limit/)
+  })
+
   it('two processes that write at once wait for each other: no write fails, no key is used twice', async () => {
     const path = join(temporaryDir(), 'db')
     await (await openSqliteStore(path, T0)).close()

@@ -1,14 +1,15 @@
 /** `reprise up`: starts the daemon, in the background or in this process. */
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type CliContext, notify, printJson, printLine } from '../base/context.ts'
 import { EXIT } from '../base/exit-code.ts'
 import { usageError } from '../base/usage-error.ts'
 import { type Ready, tellFailed, tellReady, tellWorking } from '../daemon/handshake.ts'
-import { type DaemonLink, homeOf } from '../daemon/link.ts'
+import { type DaemonLink, findDaemon, homeOf } from '../daemon/link.ts'
+import { reinstate, rememberPredecessor } from '../daemon/predecessor.ts'
 import { readScenario } from '../daemon/scenario-file.ts'
-import { type Replaced, type TakeOverOptions, takeOver } from '../daemon/take-over.ts'
+import { findReplaceable, type Replaced, type TakeOverOptions, takeOver } from '../daemon/take-over.ts'
 
 const EXAMPLES = `
 Examples:
@@ -34,6 +35,7 @@ export function define(command: Command, context: CliContext): void {
       '--restore-backup [file]',
       'go back to a copy of the database, by default the newest that this version can use',
     )
+    .addOption(new Option('--replace <pid>', 'the daemon to take over from').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action((options: UpOptions) =>
       options.foreground ? runHere(context, options) : startDetached(context, options),
@@ -45,6 +47,8 @@ interface UpOptions {
   scenario?: string
   restart?: boolean
   restoreBackup?: string | true
+  /** Given by the command to the process that it starts. */
+  replace?: string
 }
 
 const takeOverOptions = (
@@ -64,7 +68,7 @@ async function startDetached(context: CliContext, options: UpOptions): Promise<v
   if (scenario !== undefined) await readScenario(scenario, context)
   const home = homeOf(context)
   const wanted = takeOverOptions(options, context)
-  const found = await takeOver(context, home, wanted)
+  const found = await findReplaceable(context, home, wanted)
   if ('left' in found) {
     if (scenario !== undefined)
       throw usageError(
@@ -73,20 +77,21 @@ async function startDetached(context: CliContext, options: UpOptions): Promise<v
       )
     return showRunning(context, found.left, home)
   }
+  const predecessor = found.replace && rememberPredecessor(home, found.replace)
   const { startInBackground } = await import('../daemon/process.ts')
   const { link, notices, simulator } = await startInBackground(context, home, [
     ...(scenario === undefined ? [] : ['--scenario', resolve(context.cwd, scenario)]),
+    ...(predecessor ? ['--replace', String(predecessor.pid)] : []),
     ...(wanted.restore
       ? ['--restore-backup', ...(wanted.restore.file === null ? [] : [wanted.restore.file])]
       : []),
-  ])
+  ]).catch(async (error: unknown) => {
+    throw predecessor ? await reinstate(context, home, predecessor, error) : error
+  })
   const dashboard = (await link.client.createSignInLink()).url
   const { url, pid, version } = link
-  await show(
-    context,
-    { url, pid, simulator, notices },
-    { home, dashboard, version, replaced: found.replaced },
-  )
+  const replaced = predecessor && { pid: predecessor.pid, version: predecessor.version }
+  await show(context, { url, pid, simulator, notices }, { home, dashboard, version, replaced })
 }
 
 async function showRunning(context: CliContext, link: DaemonLink, home: string): Promise<void> {
@@ -106,13 +111,7 @@ async function runHere(context: CliContext, options: UpOptions): Promise<void> {
   const home = homeOf(context)
   // A daemon continues when its log cannot be written, because the disk is full or the terminal is gone.
   context.outputFailed = () => {}
-  // In the background, the command that started this process has done it.
-  const found = process.send ? null : await takeOver(context, home, takeOverOptions(options, context))
-  const daemon = await start(context, home, options).catch(async (error: unknown) => {
-    await tellFailed(error)
-    leaveSoon()
-    throw error
-  })
+  const { replaced, daemon } = await startAsNext(context, home, options)
   let stopping = false
   const stop = () => {
     // A second signal ends the process at once.
@@ -125,7 +124,6 @@ async function runHere(context: CliContext, options: UpOptions): Promise<void> {
   const { url, pid, simulator, notices } = daemon
   // A daemon in the background writes into its log, where a link does not belong.
   const dashboard = process.send ? null : await daemon.createSignInLink()
-  const replaced = found && 'replaced' in found ? found.replaced : null
   await show(
     context,
     { url, pid, simulator, notices },
@@ -142,12 +140,46 @@ async function runHere(context: CliContext, options: UpOptions): Promise<void> {
   leaveSoon()
 }
 
+/** Takes over from the daemon that runs, if it is to be replaced, and starts. */
+async function startAsNext(context: CliContext, home: string, options: UpOptions) {
+  const wanted = takeOverOptions(options, context)
+  const running = await daemonToReplace(context, home, options, wanted)
+  const predecessor = running && rememberPredecessor(home, running)
+  const onWork = (what: string) => {
+    if (!tellWorking(what) && !context.json) notify(context, what)
+  }
+  try {
+    const replaced = running ? await takeOver(context, home, running, { ...wanted, onWork }) : null
+    return { replaced, daemon: await start(context, home, options, onWork) }
+  } catch (error) {
+    const isTold = await tellFailed(error)
+    const explained = isTold || !predecessor ? error : await reinstate(context, home, predecessor, error)
+    leaveSoon()
+    throw explained
+  }
+}
+
+/** In the background, the command that started this process has chosen. */
+async function daemonToReplace(
+  context: CliContext,
+  home: string,
+  { replace }: UpOptions,
+  wanted: TakeOverOptions,
+): Promise<DaemonLink | null> {
+  if (!process.send) {
+    const found = await findReplaceable(context, home, wanted)
+    return 'replace' in found ? found.replace : null
+  }
+  const running = replace === undefined ? null : await findDaemon(home)
+  return running?.pid === Number(replace) ? running : null
+}
+
 /** Exits after a second, in case something still keeps the process alive. */
 function leaveSoon(): void {
   setTimeout(() => process.exit(), 1000).unref()
 }
 
-async function start(context: CliContext, home: string, options: UpOptions) {
+async function start(context: CliContext, home: string, options: UpOptions, onWork: (what: string) => void) {
   const { scenario: file } = options
   const scenario = file === undefined ? undefined : await readScenario(file, context)
   const [{ startDaemon }, { createLog }] = await Promise.all([
@@ -162,9 +194,7 @@ async function start(context: CliContext, home: string, options: UpOptions) {
     log: createLog(),
     scenario,
     restore: takeOverOptions(options, context).restore,
-    onWork: (what) => {
-      if (!tellWorking(what) && !context.json) notify(context, what)
-    },
+    onWork,
   })
 }
 

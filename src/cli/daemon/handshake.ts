@@ -16,7 +16,8 @@ type Handshake = { ready: Ready } | { failed: ErrorBody['error'] }
 /** Returns whether a command was told. */
 export function tellWorking(what: string): boolean {
   if (!process.send || !process.connected) return false
-  process.send({ working: what })
+  // With a callback, because otherwise a command that has just been killed would end this process by an error.
+  process.send({ working: what }, undefined, {}, () => {})
   return true
 }
 

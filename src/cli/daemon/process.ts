@@ -15,16 +15,36 @@ const READY_WITHIN_MS = 30_000
 const WORK_WITHIN_MS = 30 * 60_000
 const LOG_LIMIT_BYTES = 20 * 1024 * 1024
 
+export interface Program {
+  command: string
+  args: string[]
+  cwd: string
+  env: Record<string, string | undefined>
+}
+
+/** This version's daemon. `options` are further options of `reprise up`. */
+export const ownProgram = (context: CliContext, home: string, options: readonly string[] = []): Program => ({
+  command: process.execPath,
+  args: [...process.execArgv, context.entry, 'up', '--foreground', ...options],
+  cwd: context.cwd,
+  env: { ...context.env, REPRISE_HOME: home },
+})
+
+export interface Started {
+  link: DaemonLink
+  notices: string[]
+  simulator: string | null
+}
+
 /** `options` are further options of `reprise up`. */
-export async function startInBackground(
-  context: CliContext,
-  home: string,
-  options: readonly string[] = [],
-): Promise<{ link: DaemonLink; notices: string[]; simulator: string | null }> {
+export const startInBackground = (context: CliContext, home: string, options: readonly string[] = []) =>
+  startProgram(context, home, ownProgram(context, home, options))
+
+export async function startProgram(context: CliContext, home: string, program: Program): Promise<Started> {
   const until = performance.now() + READY_WITHIN_MS
   for (;;) {
     try {
-      const { url, notices, simulator } = await launch(context, home, options)
+      const { url, notices, simulator } = await launch(context, home, program)
       const link = await findDaemon(home)
       if (link) return { link, notices, simulator }
       throw new RepriseError(
@@ -42,20 +62,17 @@ export async function startInBackground(
   }
 }
 
-async function launch(context: CliContext, home: string, options: readonly string[]): Promise<Ready> {
+async function launch(context: CliContext, home: string, program: Program): Promise<Ready> {
   const notes = ensureHome(home)
   const log = openLog(join(home, 'daemon.log'))
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, context.entry, 'up', '--foreground', ...options],
-    {
-      cwd: context.cwd,
-      env: { ...context.env, REPRISE_HOME: home },
-      // In a process group of its own, so that Ctrl-C does not reach it.
-      detached: true,
-      stdio: ['ignore', log, log, 'ipc'],
-    },
-  )
+  const { command, args, cwd, env } = program
+  const child = spawn(command, args, {
+    cwd,
+    env,
+    // In a process group of its own, so that Ctrl-C does not reach it.
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  })
   closeSync(log)
   try {
     const ready = readHandshake(await lastMessage(child, home, context))

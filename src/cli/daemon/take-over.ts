@@ -1,21 +1,26 @@
 /**
  * `reprise up` where a daemon runs already. A daemon of an older version is asked to end, and the new one continues:
  *
- *   running ──check that the new one could start──→ SIGTERM, wait until it is gone ──→ no daemon ──start──→ the new one
+ *   old one runs ──the new process checks that it could start──→ SIGTERM ──old one gone──→ the new process is the daemon
  *
- * Agents are not touched: they run under keepers, and whichever daemon comes next adopts them. A command that dies on the
- * way leaves the old daemon or none, and then any command starts one. SIGTERM is used instead of a request, because every
- * version understands it; the daemon's socket has confirmed the pid.
+ * The process that will be the daemon does all of it, so that it needs nobody once the old one was told to leave. The
+ * command that started it watches: if it fails or is killed on the way, the command starts the old one again
+ * (reinstate.ts). A process that fails when its command is gone does the same itself. Only if both are killed there is no
+ * daemon, and then any command starts one.
+ *
+ * Agents are not touched: they run under keepers, and whichever daemon comes next adopts them. SIGTERM is used instead of
+ * a request, because every version understands it; the daemon's socket has confirmed the pid.
  */
 import { readFileSync } from 'node:fs'
 import { RepriseError } from '../../contract/errors.ts'
 import { compareVersions } from '../../contract/version.ts'
 import { preflight } from '../../library/preflight.ts'
-import { type CliContext, notify } from '../base/context.ts'
+import type { CliContext } from '../base/context.ts'
+import { serviceOf } from '../service/control-group.ts'
 import { type DaemonLink, findDaemon } from './link.ts'
 import { waitUntilGone } from './stop.ts'
 
-const GONE_WITHIN_MS = 60_000
+export const GONE_WITHIN_MS = 60_000
 
 export interface Replaced {
   pid: number
@@ -29,25 +34,34 @@ export interface TakeOverOptions {
   restore: { file: string | null } | undefined
 }
 
-type Found = { left: DaemonLink } | { replaced: Replaced | null }
+/** The daemon that runs: `left` if it stays, `replace` if it is to be replaced; null if none runs. */
+type Found = { left: DaemonLink } | { replace: DaemonLink | null }
 
-/** Stops the daemon that runs, if it is to be replaced. `left`: it was not. */
-export async function takeOver(
+export async function findReplaceable(
   context: CliContext,
   home: string,
   { restart, restore }: TakeOverOptions,
 ): Promise<Found> {
   const running = await findDaemon(home)
-  if (!running) return { replaced: null }
-  const { pid, version } = running
-  const order = compareVersions(context.version, version)
+  if (!running) return { replace: null }
+  const order = compareVersions(context.version, running.version)
   const isWanted = restart || restore !== undefined || (order !== null && order > 0)
   if (!isWanted) return { left: running }
-  refuseService(pid)
-  await preflight({ home, cwd: context.cwd, env: context.env, restore })
-  if (!context.json) notify(context, `Taking over from Reprise ${version} (pid ${pid}) …`)
+  refuseService(running.pid)
+  return { replace: running }
+}
+
+/** Ends the daemon that runs, after checking that this process can be the next one. */
+export async function takeOver(
+  context: CliContext,
+  home: string,
+  { pid, version, url }: Pick<DaemonLink, 'pid' | 'version' | 'url'>,
+  { restore, onWork }: Pick<TakeOverOptions, 'restore'> & { onWork: (what: string) => void },
+): Promise<Replaced> {
+  await preflight({ home, cwd: context.cwd, env: context.env, restore, onWork, url })
+  onWork(`Taking over from Reprise ${version} (pid ${pid}) …`)
   process.kill(pid, 'SIGTERM')
-  if (await waitUntilGone(pid, GONE_WITHIN_MS)) return { replaced: { pid, version } }
+  if (await waitUntilGone(pid, GONE_WITHIN_MS)) return { pid, version }
   throw new RepriseError('internal', `the daemon (pid ${pid}) was asked to stop, but is still running`, {
     hint: 'End it with: reprise down --force; then: reprise up',
   })
@@ -55,9 +69,9 @@ export async function takeOver(
 
 /** A daemon that systemd started is restarted by systemd, so that it stays a service. */
 function refuseService(pid: number): void {
-  const group = readGroup(pid)
-  if (!group.includes('/reprise.service')) return
-  const install = `reprise service install${group.includes('/user.slice/') ? '' : ' --system'}`
+  const service = serviceOf(readGroup(pid))
+  if (service === null) return
+  const install = `reprise service install${service === 'user' ? '' : ' --system'}`
   throw new RepriseError('conflict', `the daemon (pid ${pid}) is a service of systemd`, {
     hint: `Restart it with this version: ${install}; running agents continue.`,
   })

@@ -2,9 +2,10 @@
  * How many columns of a terminal a text takes.
  *
  * Terminals disagree about emoji that are joined from several characters. What has to fit is therefore measured one
- * character at a time: that is never less than what any terminal shows.
+ * character at a time: that is never less than what any terminal shows. `string-width`, which measures joined characters,
+ * is not used here: loading it takes longer than sending a request, and every command that follows a run loads this file.
  */
-import stringWidth from 'string-width'
+import { eastAsianWidth } from 'get-east-asian-width'
 
 /** The beginning of a line that fits into `columns`, with an ellipsis if it was cut. */
 export function fitColumns(text: string, columns: number): string {
@@ -49,10 +50,6 @@ export function fitInput(before: string, after: string, columns: number): string
   return fitColumns(`${kept.join('')}▏${after}`, columns)
 }
 
-export function padColumns(text: string, columns: number): string {
-  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
-}
-
 /** Never less than what any terminal needs. */
 export function columnsOf(text: string): number {
   if (ASCII.test(text)) return text.length
@@ -92,4 +89,12 @@ export function lengthAfter(before: number | null, text: string): number | null 
   return start === null || !SURE.test(rest) ? null : start + rest.length
 }
 
-const widthOfChar = (char: string) => (char >= ' ' && char <= '~' ? 1 : stringWidth(char))
+/** Characters that take no column of their own. */
+const WITHOUT_WIDTH =
+  /^[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Nonspacing_Mark}\p{Enclosing_Mark}\p{Surrogate}]$/u
+
+/** The columns of one character, as `string-width` counts them. */
+export function widthOfChar(char: string): number {
+  if (char >= ' ' && char <= '~') return 1
+  return WITHOUT_WIDTH.test(char) ? 0 : eastAsianWidth(char.codePointAt(0) ?? 0)
+}

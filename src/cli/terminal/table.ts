@@ -6,7 +6,7 @@
  */
 import stringWidth from 'string-width'
 import { shortId } from '../../contract/reference.ts'
-import { cutColumns, fitColumns, padColumns } from './columns.ts'
+import { cutColumns, fitColumns } from './columns.ts'
 
 /** The least width of the last column, if it has that much to show: with whole ids, and with short ones. */
 const LAST_COLUMNS_BESIDE_IDS = 30
@@ -90,6 +90,9 @@ function cutWidest(lines: Rows, maxWidth: number): Rows {
 
 const widthsOf = (lines: Rows) =>
   (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => stringWidth(cells[column] ?? ''))))
+
+const padColumns = (text: string, columns: number) =>
+  text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 
 /** The end of a path says more than its middle. */
 const fitCell = (cell: string, columns: number) =>

@@ -1,6 +1,8 @@
 /**
  * Gives the messages for a run to its process: in the middle of the turn if the agent takes them there, otherwise when the
- * turn has ended. The process is kept until it has taken them all.
+ * turn has ended. The process is kept until it has taken them all. That holds for a turn that failed, too, if the agent
+ * takes messages in the middle of a turn: it may have queued one, and then starts a turn with it by itself. To end the
+ * process in that turn would lose the message's answer and the tokens of the call that was under way.
  *
  * stored → given (perhaps by several daemons; the process gets it once, by its id) → the agent reports that it took it.
  */
@@ -50,7 +52,8 @@ export class MessageHold implements Hold {
   }
 
   async look(end: EventOf<'turn-end'> | null): Promise<Held> {
-    if (end?.outcome.name === 'completed' && (await this.#giveAll())) return 'given'
+    const mayTake = end?.outcome.name === 'completed' || this.#in.adapter.takesMessages === true
+    if (mayTake && (await this.#giveAll())) return 'given'
     return this.#otherwise.look(end)
   }
 

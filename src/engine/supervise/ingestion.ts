@@ -24,6 +24,7 @@ import type { Output, Processes } from '../base/processes.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import { Intake } from './reading/intake.ts'
 import type { ReadingThread } from './reading/thread.ts'
+import { TornEnd } from './reading/torn-line.ts'
 
 export interface IngestionDeps {
   store: Pick<Store, 'advanceAttempt'>
@@ -55,6 +56,8 @@ export interface BatchHandlers {
   onOutput: (readTo: number) => void
   /** Called if a line was too long or too deeply nested to be read. */
   onMissedLine: () => Promise<void>
+  /** Called if a full disk has torn a line of an agent that is at work. */
+  onTear: () => Promise<void>
   /** If the daemon dies before the batch is stored, the batch is handled again. */
   beforeStore: (batch: EventBatch) => Promise<void>
   afterStore: (batch: EventBatch, at: Date) => Promise<void>
@@ -72,6 +75,7 @@ export class Ingestion {
   readonly #in: IngestionInput
   readonly #handlers: BatchHandlers
   readonly #intake: Intake
+  readonly #tornEnd = new TornEnd()
   /** The write of the newest batch. Never rejects. */
   #storing: Promise<void> = Promise.resolve()
   #failure: { error: unknown } | null = null
@@ -132,12 +136,15 @@ export class Ingestion {
   }
 
   async #ingest(last: boolean): Promise<boolean> {
-    const { batch, readTo, missedLine, failures, drained, messages, ...read } = await this.#intake.next(last)
+    const { batch, readTo, missedLine, torn, failures, drained, messages, ...read } =
+      await this.#intake.next(last)
     for (const error of failures)
       this.#deps.log.error({ error, attempt: this.#in.attempt.id }, 'the parser failed on a line')
     const at = this.#deps.clock.now()
     this.#handlers.onOutput(readTo)
     await this.#reply(messages)
+    if (drained && !last && this.#tornEnd.look({ ...read, readTo }, this.#deps.clock.watchedMs()))
+      await this.#handlers.onTear()
     if (batch.size === 0) {
       this.#noteRead(this.#handledTo, this.#handledTo)
       return drained
@@ -146,6 +153,7 @@ export class Ingestion {
     if (missedLine) await this.#handlers.onMissedLine()
     this.#holdsBack = read.heldFrom !== null
     await this.#handlers.beforeStore(batch)
+    if (torn && !last) await this.#handlers.onTear()
     await this.#storing
     const from = this.#handledTo
     this.#handledTo = read.offset

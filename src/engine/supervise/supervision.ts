@@ -84,6 +84,7 @@ const COUNTED_ONLY: ReadonlySet<EventBody['type']> = new Set([
   'compaction',
   'reminder-ask',
 ])
+const TORN = 'the disk was full for a moment: a line of its output was written only in part'
 const TURNS = ['prompt-accept', 'session-start', 'background', 'turn-end'] as const
 
 export class Supervision {
@@ -112,6 +113,7 @@ export class Supervision {
     this.#ingestion = new Ingestion(deps, output, {
       onOutput: (readTo) => this.#watch.noteOutput(readTo),
       onMissedLine: () => this.#stopIfUnchecked(),
+      onTear: () => this.#stopForDisk(TORN),
       beforeStore: (batch) => this.#attend(batch),
       afterStore: (batch, at) => this.#actOn(batch, at),
       isUrgent: () => this.#hasEnded,
@@ -143,7 +145,7 @@ export class Supervision {
         const drained = await this.#ingestion.next(end !== null)
         if (drained) await this.#storageFailureNotes.look()
         const full = drained ? await this.#storageFailureNotes.findFull(this.#ingestion.handledTo) : null
-        if (full !== null && !end && !this.#turn.isDone) await this.stop('disk-full', full)
+        if (full !== null && !end) await this.#stopForDisk(full)
         // The disk may have been full while no daemon watched it.
         if (drained && full === null && end?.kind === 'lost' && end.unwritten)
           await this.#storageFailureNotes.addGap(this.#ingestion.handledTo)
@@ -215,6 +217,11 @@ export class Supervision {
     this.#turn.follow(turns.map(({ body }) => body))
     await this.#shutDownIfDone()
     if (attempt.stopCause) this.#end.force(attempt.stopCause as StopCause)
+  }
+
+  /** The disk was full, and what the agent printed then is lost. It may wait for an answer that nobody knows of. */
+  async #stopForDisk(message: string): Promise<void> {
+    if (!this.#turn.isDone) await this.stop('disk-full', message)
   }
 
   /**

@@ -36,6 +36,9 @@ const PAGES_A_STEP = 4096
 const SPARE_BYTES = 64 * 2 ** 20
 const UNKNOWN = 'unknown'
 const UNFINISHED = '.new'
+/** Also the files that SQLite keeps beside an open database. */
+const LEFT_OVER = /\.new(-wal|-shm|-journal)?$/
+const BUSY_TIMEOUT_MS = 5000
 
 const NAME = /^reprise-(.+)-schema-(\d+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
 
@@ -75,7 +78,7 @@ export interface CopyInput {
 export async function copyDatabase(database: DatabaseSync, input: CopyInput): Promise<string> {
   const { folder } = input
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (const name of namesIn(folder)) if (name.endsWith(UNFINISHED)) rmSync(join(folder, name))
+  for (const name of namesIn(folder)) if (LEFT_OVER.test(name)) rmSync(join(folder, name), { force: true })
   await requireRoom(database, folder)
   const path = join(folder, nameOf(input))
   const unfinished = `${path}${UNFINISHED}`
@@ -119,9 +122,36 @@ export async function requireRoom(database: DatabaseSync, folder: string): Promi
   if (blocks === 0 || bavail * bsize >= needed) return
   throw new RepriseError(
     'home-unusable',
-    `no room for a copy of the database before it is migrated: ${formatSize(needed)} needed in ${folder}, ${formatSize(bavail * bsize)} free`,
+    `no room for a copy of the database: ${formatSize(needed)} needed in ${folder}, ${formatSize(bavail * bsize)} free`,
     { hint: 'Free some space and run `reprise up` again. The database is unchanged.' },
   )
+}
+
+/**
+ * Calls `use` with a copy of a database that others may be writing, and removes the copy. A copy that a kill leaves is
+ * removed when the next one is made.
+ */
+export async function withTemporaryCopy(
+  source: string,
+  folder: string,
+  use: (copy: string) => Promise<void>,
+): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const copy = join(folder, `rehearsal-${process.pid}${UNFINISHED}`)
+  const remove = () => {
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(copy + end, { force: true })
+  }
+  remove()
+  closeSync(openSync(copy, 'wx', 0o600))
+  const database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+  try {
+    // One read transaction: a backup would begin again whenever another process writes.
+    database.prepare('vacuum into ?').run(copy)
+    await use(copy)
+  } finally {
+    database.close()
+    remove()
+  }
 }
 
 function bytesOf(database: DatabaseSync): number {

@@ -4,7 +4,7 @@
  * can be read again (base/writer.ts). Overwritten and deleted data
  * is really removed from the file, because it may have been a secret.
  */
-import { chmodSync } from 'node:fs'
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { RepriseError } from '../../contract/errors.ts'
@@ -84,13 +84,18 @@ export async function openSqliteStore(
     )
     return { ...store, close: () => store.close().finally(disconnect) }
   } catch (cause) {
+    // Looked at before the connections are closed, which gives descriptors back.
+    const lack = findLackOfDescriptors()
     disconnect()
     if (cause instanceof RepriseError) throw cause
     throw new RepriseError(
       'database-unusable',
-      `cannot use the database ${path}: ${(cause as Error).message}`,
+      `cannot use the database ${path}: ${lack ?? (cause as Error).message}`,
       {
-        hint: 'Check that the file is a Reprise database, that its folder is writable and that the disk is not full.',
+        hint:
+          lack === null
+            ? 'Check that the file is a Reprise database, that its folder is writable and that the disk is not full.'
+            : 'Raise the limit on open files (ulimit -n) of whatever starts Reprise.',
         cause,
       },
     )
@@ -122,4 +127,21 @@ async function claimMachineId(db: Kysely<Tables>, now: Date): Promise<MachineId>
     .where('key', '=', 'machine')
     .executeTakeFirstOrThrow()
   return MachineId.schema.parse(value)
+}
+
+/** The files of one connection: the database, its log and the index of the log. */
+const FILES = 3
+
+/** SQLite does not say that a file cannot be opened for lack of descriptors. Returns that error; null if there are some. */
+function findLackOfDescriptors(): string | null {
+  const files: number[] = []
+  try {
+    for (let n = 0; n < FILES; n++) files.push(openSync('/dev/null', 'r'))
+    return null
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'EMFILE' || code === 'ENFILE' ? `${code}: too many open files` : null
+  } finally {
+    for (const file of files) closeSync(file)
+  }
 }

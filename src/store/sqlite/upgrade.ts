@@ -43,7 +43,8 @@ export async function copyBeforeMigration(
   const schema = migratedFrom(database)
   if (schema === null) return
   options.onWork?.('Copying the database before it is migrated …')
-  options.onCopy?.(await copyDatabase(database, inputFor(database, schema, now, options)))
+  const copy = await copyDatabase(database, inputFor(database, schema, now, options))
+  options.onCopy?.(copy)
   options.onWork?.('Migrating the database …')
 }
 
@@ -54,12 +55,14 @@ function migratedFrom(database: DatabaseSync): number | null {
   return schema > 0 && MIGRATIONS.some(({ number }) => !applied.has(number)) ? schema : null
 }
 
-/** Throws if this Reprise could not open the database. Nothing is changed. */
-export async function checkUpgrade(path: string, options: UpgradeOptions): Promise<void> {
+/** Throws if this Reprise could not open the database. Returns whether it would migrate it. Nothing is changed. */
+export async function checkUpgrade(path: string, options: UpgradeOptions): Promise<boolean> {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
   try {
     refuseNewer(database, options)
-    if (migratedFrom(database) !== null) await requireRoom(database, options.folder)
+    const isMigrated = migratedFrom(database) !== null
+    if (isMigrated) await requireRoom(database, options.folder)
+    return isMigrated
   } finally {
     database.close()
   }
@@ -119,11 +122,13 @@ export async function restoreCopy(
   return { from: plan.from, kept, settledSince: plan.settledSince }
 }
 
-/** Throws if `restoreCopy` would refuse. Nothing is changed. */
-export function checkRestore(path: string, options: RestoreOptions): void {
+/** Throws if `restoreCopy` would refuse. Returns the copy that would be used. Nothing is changed. */
+export async function checkRestore(path: string, options: RestoreOptions): Promise<string> {
   const current = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
   try {
-    planRestore(current, options)
+    const { from } = planRestore(current, options)
+    await requireRoom(current, options.folder)
+    return from
   } finally {
     current.close()
   }

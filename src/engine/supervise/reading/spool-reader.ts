@@ -16,6 +16,7 @@ import { Deltas } from '../../../core/redact/deltas.ts'
 import type { Redactor } from '../../../core/redact/redactor.ts'
 import { LineSplitter, type Piece } from '../../../process/line-splitter.ts'
 import { EventBatch } from '../../../store/runs/event-batch.ts'
+import { findTear } from './torn-line.ts'
 
 export interface SpoolReaderInput {
   adapter: Pick<AgentAdapter, 'output'>
@@ -39,6 +40,8 @@ export interface Taken {
   heldFrom: number | null
   /** A line was too long to be kept, or nested too deeply to be stored. */
   missedLine: boolean
+  /** A full disk has torn a line, and others may be missing after it. */
+  torn: boolean
   /** Errors of lines that could not be parsed. */
   failures: string[]
   /** Messages that the protocol sends to the agent in reply. */
@@ -125,11 +128,19 @@ export class SpoolReader {
       // The messages are added first, because the agent waits for them even if its line cannot be stored.
       if (messages) this.#taken.messages.push(...messages)
       batch.add(this.#deltas.pass(events, from), piece.text)
+      if (events.some(({ type }) => type === 'raw-line')) this.#noteTear(piece.text, piece)
     } catch (error) {
       failures.push(String(error))
       batch.add([{ type: 'gap', from, to, reason: 'parser-failed' }])
       this.#taken.missedLine = true
     }
+  }
+
+  #noteTear(line: string, { from, end }: Piece): void {
+    const at = findTear(line, from, end - from === Buffer.byteLength(line))
+    if (at === null) return
+    this.#taken.batch.add([{ type: 'gap', from: at, to: at, reason: 'disk-full' }])
+    this.#taken.torn = true
   }
 
   /** The line was handled before and only updates the protocol state. */
@@ -165,6 +176,7 @@ function openOutput(
 const nothing = (redactor: Redactor) => ({
   batch: new EventBatch(redactor),
   missedLine: false,
+  torn: false,
   failures: [] as string[],
   messages: [] as Message[],
 })
