@@ -43,7 +43,7 @@ export const dashboardLive: Benchmark = {
       await desk.world.startDaemon()
       return [
         ...(await measureStream(desk, seconds)),
-        ...(await measureTabs(desk, short ? 1 : 6)),
+        ...(await measureTabs(desk, short ? 1 : 4)),
         ...(await measureIdle(desk, short ? 1 : 3, short ? 500 : 3000)),
       ]
     } finally {
@@ -163,7 +163,7 @@ async function measureTabs(desk: Desk, pairs: number): Promise<Figure[]> {
     return flooded.ms
   }
   const sides = await interleave({ with: side('with', TABS), without: side('without', 0) }, pairs, {
-    maxMs: 40_000,
+    maxMs: 25_000,
   })
   // The first of each side is not measured.
   const [spent, spentAlone] = [floods.with, floods.without].map((side) =>
