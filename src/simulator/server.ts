@@ -107,7 +107,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   }
 }
 
-const COME_BACK_MS = 10_000
+const COME_BACK_MS = 60_000
 
 /** Tries again, because an outgoing connection of another process may use the port for a moment. */
 async function comeBack(listen: () => Promise<void>): Promise<void> {

@@ -83,10 +83,9 @@ describe('a command', () => {
     await stage.open([line("trap '' TERM; echo $$ >pid; sleep 1000; sleep 1000")])
     const noted = await stage.note()
     const pid = Number(await until(() => stage.read('pid').trim(), 'the command to run'))
-    const before = performance.now()
     await stage.close()
-    expect(performance.now() - before).toBeLessThan(20_000)
     expect(isRunning(pid)).toBe(false)
+    // If it had waited for the command, that would have been a failed try.
     expect(await stage.tried(noted, 0)).toEqual(noted)
   })
 })

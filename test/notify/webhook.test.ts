@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { MAX_TRIES } from '../../src/core/notify/retry.ts'
+import { findLastingPort } from '../support/lasting-port.ts'
 import { type Answer, startReceiver } from './receiver.ts'
 import { hook, setStage } from './stage.ts'
 
@@ -86,13 +87,12 @@ describe('a webhook', () => {
   })
 
   it('to a port where nobody listens is tried again, until somebody does', async () => {
-    const gone = await startReceiver()
-    await gone.close()
+    const port = await findLastingPort()
     const stage = await setStage()
-    await stage.open([hook(gone.url)])
+    await stage.open([hook(`http://127.0.0.1:${port}`)])
     const noted = await stage.note()
     expect(await stage.tried(noted, 1)).toMatchObject({ lastError: expect.stringContaining('ECONNREFUSED') })
-    const back = await startReceiver([], Number(new URL(gone.url).port))
+    const back = await startReceiver([], port)
     await stage.passTime()
     expect(await stage.tried(noted, 2)).toMatchObject({ state: { at: 'delivered' } })
     expect(idsOf(back.deliveries)).toEqual([noted.id])
@@ -197,10 +197,8 @@ describe('the notifier', () => {
     await stage.open([hook(receiver.url)])
     const noted = [await stage.note(), await stage.note()]
     await receiver.received(2)
-    const before = performance.now()
     await stage.close()
-    // Without being broken off, it would wait for an answer for 10 s.
-    expect(performance.now() - before).toBeLessThan(8000)
+    // If it had waited for an answer, that would have been a failed try.
     for (const notification of noted) expect(await stage.tried(notification, 0)).toEqual(notification)
     expect(stage.logged).toEqual([])
     await stage.open([hook(receiver.url)])

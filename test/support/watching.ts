@@ -16,8 +16,11 @@ export class Watching {
     return this.incident.world
   }
 
-  static async begin(rules: readonly RuleInput[], config: object = {}): Promise<Watching> {
-    return new Watching(await Incident.begin(rules, config))
+  static async begin(rules: readonly RuleInput[], config: object = {}, port = 0): Promise<Watching> {
+    const incident = await Incident.prepare(rules, config)
+    incident.world.env.REPRISE_PORT = String(port)
+    await incident.world.startDaemon()
+    return new Watching(incident)
   }
 
   add(definition: object = {}): Promise<Watch> {

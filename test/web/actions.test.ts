@@ -9,8 +9,10 @@ import type { Job } from '../../src/contract/job.ts'
 import type { Watch } from '../../src/contract/watch.ts'
 import { bash, results } from '../support/incident.ts'
 import { createJob, jobEnds } from '../support/jobs.ts'
-import { findBrowser } from './browser.ts'
+import { findBrowser, PATIENCE_MS } from './browser.ts'
 import { Desk } from './desk.ts'
+
+const PATIENTLY = { timeout: PATIENCE_MS }
 
 const found = await findBrowser()
 
@@ -106,20 +108,23 @@ describe.skipIf('problem' in found)('on the page', () => {
       await page.getByRole('textbox', { name: 'Message' }).fill(text)
       await page.getByRole('textbox', { name: 'Message' }).press('Control+Enter')
       await page.getByText(new RegExp(`You said: .*${text}`)).waitFor()
+      // The turn has ended: what is sent before would be said to the agent at work.
+      await page.getByRole('button', { name: 'Send' }).waitFor()
     }
-    // The turn has ended.
     await page.getByText('resumed session').waitFor()
     await page.getByRole('article', { name: 'You' }).first().hover()
     await page.getByRole('button', { name: 'Fork here' }).first().click()
     await page.waitForURL((url) => !url.href.includes(chat.id))
+    // The address changes before the page does.
+    await expect.poll(() => page.getByText('Second thing').count(), PATIENTLY).toBe(0)
     await page.getByText('You said: First thing').waitFor()
     expect(await page.getByText('Second thing').count()).toBe(0)
     await page.getByText(/Resumes session/).waitFor()
     await choose('Conversation', 'Delete…')
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await titled('Conversations')
-    await page.getByRole('link', { name: 'First thing' }).waitFor()
-    expect(await page.getByRole('link', { name: 'First thing' }).count()).toBe(1)
+    await page.getByRole('link', { name: 'First thing' }).first().waitFor()
+    await expect.poll(() => page.getByRole('link', { name: 'First thing' }).count(), PATIENTLY).toBe(1)
   })
 
   test('a retried job is followed without a reload; its files are compared, restored and rewound', async () => {
@@ -179,14 +184,10 @@ describe.skipIf('problem' in found)('on the page', () => {
     await page.getByLabel('Memory').selectOption('persistent')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('0 7 * * 1-5').first().waitFor()
-    const changed = await desk.watching.watch('disk')
-    expect(changed).toMatchObject({
-      maxTier: 2,
-      maxBudgetUsdPerDay: 1.5,
-      memory: 'persistent',
-      prompt: 'Is there room?',
-    })
-    expect(changed.everyMs).toBeUndefined()
+    await expect
+      .poll(() => desk.watching.watch('disk'), PATIENTLY)
+      .toMatchObject({ maxTier: 2, maxBudgetUsdPerDay: 1.5, memory: 'persistent', prompt: 'Is there room?' })
+    expect((await desk.watching.watch('disk')).everyMs).toBeUndefined()
     // Among what is parked.
     await desk.go(page, '/')
     await page.getByRole('list', { name: 'Parked' }).getByRole('link', { name: 'disk' }).click()
@@ -198,7 +199,7 @@ describe.skipIf('problem' in found)('on the page', () => {
       .waitFor({ state: 'detached' })
       .catch(() => {})
     await expect
-      .poll(async () => (await desk.watching.watch('disk')).maxBudgetUsdPerDay, { timeout: 60_000 })
+      .poll(async () => (await desk.watching.watch('disk')).maxBudgetUsdPerDay, PATIENTLY)
       .toBeUndefined()
     await page.getByRole('button', { name: 'Remove…' }).click()
     await page.getByRole('button', { name: 'Remove', exact: true }).click()

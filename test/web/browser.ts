@@ -8,6 +8,9 @@ import { type Browser, chromium } from 'playwright-core'
 
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/chromium')
 
+/** Ends only what would never end: the machine may be busy. */
+export const PATIENCE_MS = 90_000
+
 export type Found = { browser: Browser } | { problem: string }
 
 export async function findBrowser(): Promise<Found> {
@@ -16,7 +19,7 @@ export async function findBrowser(): Promise<Found> {
     mkdirSync(CACHE, { recursive: true })
     const executablePath = await unpack()
     const args = ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--disable-gpu']
-    return { browser: await chromium.launch({ executablePath, args }) }
+    return { browser: await chromium.launch({ executablePath, args, timeout: PATIENCE_MS }) }
   } catch (error) {
     return { problem: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) }
   }

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { RuleInput } from '../../src/simulator/scenario-types.ts'
+import { findLastingPort } from '../support/lasting-port.ts'
+import { parentOf } from '../support/processes.ts'
 import { Watching } from '../support/watching.ts'
 import { until, type World } from '../support/world.ts'
-
-/** Ends only what would never end: the machine may be busy. */
-const PATIENCE_MS = 90_000
+import { PATIENCE_MS } from './browser.ts'
 
 export class Desk {
   readonly watching: Watching
@@ -21,11 +21,9 @@ export class Desk {
   }
 
   static async open(browser: Browser, rules: readonly RuleInput[], config: object = {}): Promise<Desk> {
-    const watching = await Watching.begin(rules, config)
-    const desk = new Desk(watching, browser)
     // The next daemon must have the same address, as it has for a user.
-    desk.world.env.REPRISE_PORT = new URL(desk.url).port
-    return desk
+    const watching = await Watching.begin(rules, config, await findLastingPort())
+    return new Desk(watching, browser)
   }
 
   get world(): World {
@@ -77,13 +75,7 @@ export class Desk {
   async agentOf(runId: string): Promise<number> {
     const { attempts } = await this.world.getRun(runId)
     const keeper = attempts.at(-1)?.pid
-    return until(
-      () =>
-        this.world
-          .processes()
-          .find(({ pid, command }) => command.includes('--output-format') && isBelow(pid, keeper ?? 0))?.pid,
-      'the agent',
-    )
+    return until(() => this.world.agents().find(({ pid }) => isBelow(pid, keeper ?? 0))?.pid, 'the agent')
   }
 
   async close(): Promise<void> {
@@ -92,18 +84,8 @@ export class Desk {
   }
 }
 
-/** Whether a process was started by another one, directly or not; the keeper itself is not the agent. */
+/** Whether a process was started by another one, directly or not. */
 function isBelow(pid: number, ancestor: number): boolean {
-  for (let at = parentOf(pid); at > 1; at = parentOf(at)) if (at === ancestor) return readComm(pid) !== 'sh'
+  for (let at = parentOf(pid) ?? 0; at > 1; at = parentOf(at) ?? 0) if (at === ancestor) return true
   return false
 }
-
-const readStat = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-const parentOf = (pid: number): number => Number(/\) \S (\d+) /.exec(readStat(pid))?.[1] ?? 0)
-const readComm = (pid: number): string => /\((.*)\)/.exec(readStat(pid))?.[1] ?? ''

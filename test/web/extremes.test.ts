@@ -11,6 +11,15 @@ import { createJob, getJob, runJob } from '../support/jobs.ts'
 import { findBrowser } from './browser.ts'
 import { Desk } from './desk.ts'
 
+/** What is used of an element of the page. */
+interface Scrolled {
+  scrollHeight: number
+  scrollTop: number
+  clientHeight: number
+  scrollTo: (x: number, y: number) => void
+  dispatchEvent: (event: Event) => boolean
+}
+
 const MESSAGES = 2000
 const ATTEMPTS = 500
 const JOBS = 260
@@ -126,10 +135,11 @@ describe.skipIf('problem' in found)('the page bears', () => {
     await desk.go(page, `/runs/${runId}`)
     const log = page.getByRole('log', { name: 'Transcript' })
     // Rows that were never drawn count with a guess of their height, so the whole height differs from time to time.
-    const fromEnd = () => log.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight)
+    const fromEnd = () =>
+      log.evaluate((list: Scrolled) => list.scrollHeight - list.scrollTop - list.clientHeight)
     const verse = page.getByText('Verse 0.')
     const goUp: Record<string, () => Promise<unknown>> = {
-      script: () => log.evaluate((list) => list.scrollTo(0, 0)),
+      script: () => log.evaluate((list: Scrolled) => list.scrollTo(0, 0)),
       wheel: async () => {
         await log.hover()
         await page.mouse.wheel(0, -100_000)
@@ -162,12 +172,12 @@ describe.skipIf('problem' in found)('the page bears', () => {
       globalThis.holdBack = (event) => event.stopImmediatePropagation()
       addEventListener('scroll', globalThis.holdBack, { capture: true })
     }`)
-    await log.evaluate((list) => list.scrollTo(0, 0))
+    await log.evaluate((list: Scrolled) => list.scrollTo(0, 0))
     desk.world.simulator.release('race')
     await page.getByRole('button', { name: /new ↓/ }).waitFor()
     expect(await fromEnd()).toBeGreaterThan(200)
     await page.evaluate(`removeEventListener('scroll', globalThis.holdBack, { capture: true })`)
-    await log.evaluate((list) => list.dispatchEvent(new Event('scroll')))
+    await log.evaluate((list: Scrolled) => list.dispatchEvent(new Event('scroll')))
     await verse.waitFor()
     expect(await fromEnd()).toBeGreaterThan(200)
     await page.getByRole('button', { name: /new ↓/ }).click()
@@ -205,7 +215,8 @@ describe.skipIf('problem' in found)('the page bears', () => {
     await desk.go(page, '/')
     const list = page.getByRole('list', { name: 'Needs you' })
     await list.getByRole('link', { name: 'look here' }).waitFor()
-    await list.getByRole('button', { name: 'Allow', exact: true }).first().focus()
+    const here = list.getByRole('listitem').filter({ hasText: 'look here' })
+    await here.getByRole('button', { name: 'Allow', exact: true }).focus()
     await page.keyboard.press('Enter')
     await list.getByRole('link', { name: 'look here' }).waitFor({ state: 'detached' })
     await expect

@@ -15,6 +15,7 @@
  */
 import type { QueryClient } from '@tanstack/react-query'
 import type { Change } from '../../src/client/index.ts'
+import { askAgain } from './ask-again.ts'
 import { client } from './client.ts'
 import { type FeedState, shareFeed } from './shared-feed.ts'
 
@@ -71,8 +72,8 @@ export function follow(queries: QueryClient): () => void {
   const flush = () => {
     timer = undefined
     for (const [name, ids] of stale) {
-      if (ids === null) void queries.invalidateQueries({ queryKey: [name] })
-      else for (const id of ids) void queries.invalidateQueries({ queryKey: [name, id] })
+      if (ids === null) askAgain(queries, [name])
+      else for (const id of ids) askAgain(queries, [name, id])
     }
     stale.clear()
   }
@@ -93,7 +94,7 @@ export function follow(queries: QueryClient): () => void {
   }
   const stop = shareFeed({
     onChange: (change) => {
-      if ('reload' in change) void queries.invalidateQueries()
+      if ('reload' in change) askAgain(queries)
       else note(change)
     },
     onState: (state) => {
@@ -119,7 +120,7 @@ async function noteDaemon(queries: QueryClient): Promise<boolean> {
     if (!restarted) return true
     restartedAt = Date.now()
     for (const listener of listeners) listener()
-    void queries.invalidateQueries()
+    askAgain(queries)
     return true
   } catch {
     return false

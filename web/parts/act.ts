@@ -1,6 +1,7 @@
 /** Doing something: one at a time, with its error shown where it was asked for. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
+import { askAgain } from '../data/ask-again.ts'
 import { isCode } from '../data/client.ts'
 
 export interface Acting {
@@ -27,7 +28,7 @@ export function useAct(): Acting {
         return false
       } finally {
         setBusy(false)
-        void queries.invalidateQueries()
+        askAgain(queries)
       }
     },
     [queries],
