@@ -2,8 +2,11 @@
  * The dashboard under load: a run that prints 1,000 events a second for a minute while its page is open; the speed at
  * which events are stored while 50 readers follow as tabs do; and the memory of an idle daemon that has served the page.
  */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
+import { constants, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CDPSession, Page } from 'playwright-core'
@@ -14,10 +17,11 @@ import { capturedMiddle, capturedTurn } from '../captured.ts'
 import { type Figure, figure } from '../figure.ts'
 import { claudePath } from '../machine.ts'
 import { interleave, ratios, timeMs } from '../measure.ts'
-import { residentMb } from '../process-facts.ts'
+import { cpuMs, residentMb } from '../process-facts.ts'
 
 const TABS = 50
 const EVENTS_PER_SECOND = 1000
+const READERS = resolve(import.meta.dirname, '../tab-readers.ts')
 const WEB = resolve(import.meta.dirname, '../../dist/web')
 const LATER_THAN_ANY_EVENT = 999_999_999_999_999
 
@@ -32,14 +36,14 @@ export const dashboardLive: Benchmark = {
       const seconds = short ? 4 : 60
       const agents = {
         steady: { adapter: 'claude', command: await writeSteady(desk, seconds) },
-        flood: { adapter: 'claude', command: await writeFlood(desk, short ? 2000 : 30_000) },
+        flood: { adapter: 'claude', command: await writeFlood(desk, short ? 2000 : 200_000) },
       }
       await desk.world.killDaemon('SIGTERM')
       await desk.world.configure({ agents })
       await desk.world.startDaemon()
       return [
         ...(await measureStream(desk, seconds)),
-        ...(await measureTabs(desk, short ? 1 : 6)),
+        ...(await measureTabs(desk, short ? 1 : 4)),
         ...(await measureIdle(desk, short ? 1 : 3, short ? 500 : 3000)),
       ]
     } finally {
@@ -141,8 +145,30 @@ async function heapMb(session: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 1e6
 }
 
+interface Flood {
+  ms: number
+  /** Processor time of the daemon. */
+  daemonMs: number
+}
+
+/**
+ * The readers have a process of their own with the lowest priority: on a machine with few cores they would otherwise take
+ * the processor from the daemon, and their own work would be measured.
+ */
 async function measureTabs(desk: Desk, pairs: number): Promise<Figure[]> {
-  const sides = await interleave({ with: () => flood(desk, TABS), without: () => flood(desk, 0) }, pairs)
+  const floods = { with: [] as Flood[], without: [] as Flood[] }
+  const side = (name: keyof typeof floods, tabs: number) => async () => {
+    const flooded = await flood(desk, tabs)
+    floods[name].push(flooded)
+    return flooded.ms
+  }
+  const sides = await interleave({ with: side('with', TABS), without: side('without', 0) }, pairs, {
+    maxMs: 25_000,
+  })
+  // The first of each side is not measured.
+  const [spent, spentAlone] = [floods.with, floods.without].map((side) =>
+    side.slice(1).map(({ daemonMs }) => daemonMs),
+  ) as [number[], number[]]
   return [
     // Both are times for the same output, so the ratio of the speeds is the inverse.
     figure(`storing output with ${TABS} tabs ÷ with none`, '×', ratios(sides.without, sides.with), {
@@ -150,45 +176,42 @@ async function measureTabs(desk: Desk, pairs: number): Promise<Figure[]> {
     }),
     figure(`storing output with ${TABS} tabs`, 'ms', sides.with),
     figure('storing output with none', 'ms', sides.without),
+    figure(`processor time of the daemon with none ÷ with ${TABS} tabs`, '×', ratios(spentAlone, spent)),
+    figure(`processor time of the daemon with ${TABS} tabs`, 'ms', spent),
   ]
 }
 
 /** From the moment at which the agent begins to print until the run has ended. */
-async function flood(desk: Desk, tabs: number): Promise<number> {
+async function flood(desk: Desk, tabs: number): Promise<Flood> {
   await rm(goFile(desk), { force: true })
   const run = await desk.world.createRun({ prompt: 'flood', agent: 'flood' })
   await desk.world.waitForEvent(run.id, ({ type }) => type === 'attempt-start')
-  const closed = new AbortController()
-  const ready = Array.from({ length: tabs }, () => Promise.withResolvers<void>())
-  const readers = ready.map(({ resolve: isReady }) => followChanges(desk, closed.signal, isReady))
   // Opening tabs is not measured.
-  await Promise.all(ready.map(({ promise }) => promise))
-  const ms = await timeMs(async () => {
-    await writeFile(goFile(desk), '')
-    const path = `/api/runs/${run.id}/events?after=${LATER_THAN_ANY_EVENT}`
-    await (await desk.world.request('GET', path, undefined, { accept: 'application/x-ndjson' })).text()
-  })
-  closed.abort()
-  await Promise.all(readers)
-  return ms
+  const readers = tabs > 0 ? await startReaders(desk, tabs) : null
+  try {
+    const before = cpuMs(desk.world.daemonPid)
+    const ms = await timeMs(async () => {
+      await writeFile(goFile(desk), '')
+      const path = `/api/runs/${run.id}/events?after=${LATER_THAN_ANY_EVENT}`
+      await (await desk.world.request('GET', path, undefined, { accept: 'application/x-ndjson' })).text()
+    })
+    return { ms, daemonMs: cpuMs(desk.world.daemonPid) - before }
+  } finally {
+    readers?.kill()
+  }
 }
 
-/** What a tab does: it follows the changes, which begin with a `reload`, and asks for the overview when there were some. */
-async function followChanges(desk: Desk, signal: AbortSignal, isReady: () => void): Promise<void> {
-  const headers = { authorization: `Bearer ${readFileSync(join(desk.world.home, 'token'), 'utf8').trim()}` }
-  try {
-    const changes = await fetch(new URL('/api/changes?after=latest', desk.url), {
-      headers: { ...headers, accept: 'application/x-ndjson' },
-      signal,
-    })
-    for await (const part of changes.body ?? []) {
-      if (part.length < 3) continue
-      await (await fetch(new URL('/api/overview', desk.url), { headers, signal })).arrayBuffer()
-      isReady()
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error
-  }
+/** Resolves when all of them read. */
+async function startReaders(desk: Desk, count: number): Promise<ChildProcess> {
+  const token = readFileSync(join(desk.world.home, 'token'), 'utf8').trim()
+  const child = spawn(process.execPath, [READERS, desk.url, String(count)], {
+    env: { ...process.env, REPRISE_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  setPriority(child.pid ?? 0, constants.priority.PRIORITY_LOW)
+  const outcome = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+  if (typeof outcome[0] === 'number') throw new Error(`the readers ended with ${outcome[0]}`)
+  return child
 }
 
 async function measureIdle(desk: Desk, rounds: number, calmMs: number): Promise<Figure[]> {

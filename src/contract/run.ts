@@ -65,6 +65,11 @@ export const Attempt = z
     exitCode: z.number().int().nullable(),
     outcome: Outcome.nullable(),
     costUsd: z.number().nullable(),
+    contextTokens: z
+      .number()
+      .nullable()
+      .describe('How much of the context window was used after it; null: not known.'),
+    contextWindow: z.number().nullable(),
     cache: CacheUse.nullable().describe(
       'How the attempt used the prompt cache. Set only for resumed attempts that have ended.',
     ),

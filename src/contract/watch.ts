@@ -170,7 +170,9 @@ export const Watch = WatchDefinition.omit({ hookSecret: true })
     nextAt: z.iso.datetime().nullable(),
     session: SessionId.schema.nullable(),
     openCycleId: CycleId.schema.nullable(),
-    lastCycle: Cycle.nullable(),
+    lastCycle: Cycle.nullable().describe(
+      'The newest cycle; if it was skipped for another one, that one. null: there was none yet.',
+    ),
     cycles: z.number().int(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

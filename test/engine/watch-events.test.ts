@@ -97,6 +97,8 @@ test('the agent at work is told the event, by whom, as data; the cycle has it, a
   })
   expect(await stage.eventsOf(runId, 'message')).toMatchObject([{ from: 'the hook of the watch web' }])
   expect(await stage.engine.listMessages(runId)).toMatchObject([{ state: 'read' }])
+  // The watch shows the cycle that has the event, although the skipped one is newer.
+  expect((await stage.engine.getWatch('web')).lastCycle).toMatchObject({ id, state: 'ended' })
   // It is known now, like an event that started the cycle.
   expect(await send()).toMatchObject({ result: 'known', cycleId: id })
   expect(stage.processes.starts()).toHaveLength(1)

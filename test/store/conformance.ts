@@ -847,7 +847,11 @@ export function describeStore(openEmpty: () => Promise<Store>): void {
         }
         const end = ending(attempt)
         await store.endAttempt({ ...end, cacheUse, session: { ...end.session, cacheState } })
-        expect((await store.listAttempts(run.id))[0]?.cacheUse).toEqual(cacheUse)
+        expect((await store.listAttempts(run.id))[0]).toMatchObject({
+          cacheUse,
+          contextTokens: end.session.contextTokens,
+          contextWindow: end.session.contextWindow,
+        })
         expect((await store.getSession(session.id))?.cacheState).toEqual(cacheState)
       }
       expect((await store.readStats()).cache).toEqual({

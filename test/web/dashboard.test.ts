@@ -3,6 +3,7 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Conversation } from '../../src/contract/conversation.ts'
+import { CycleId } from '../../src/contract/ids.ts'
 import type { Run } from '../../src/contract/run.ts'
 import { bash, results, threeTiers } from '../support/incident.ts'
 import { QUESTION } from '../support/question.ts'
@@ -93,6 +94,10 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     const { id } = await chat()
     await desk.go(page, `/conversations/${id}`)
     await send('Ask me something')
+    await page.getByRole('radio', { name: /Blue/ }).waitFor()
+    // The list of conversations says so, too.
+    await desk.go(page, '/conversations')
+    await page.getByRole('listitem').filter({ hasText: 'needs you' }).getByRole('link').click()
     await page.getByRole('radio', { name: /Blue/ }).check()
     await page.getByRole('button', { name: 'Answer' }).click()
     await page.getByText('So be it.').waitFor()
@@ -164,7 +169,9 @@ describe.skipIf('problem' in found)('the dashboard', () => {
     process.kill(await desk.agentOf(runId), 'SIGKILL')
     await page.getByText('Went on and finished.').first().waitFor()
     await page.getByRole('listitem').filter({ hasText: 'attempt 1' }).getByText('crashed').waitFor()
-    await page.getByRole('listitem').filter({ hasText: 'attempt 2' }).getByText('resumed session').waitFor()
+    const second = page.getByRole('listitem').filter({ hasText: 'attempt 2' })
+    await second.getByText('resumed session').waitFor()
+    await second.getByTitle('tokens of the context window').waitFor()
     await page.getByText('✓ completed').first().waitFor()
     // Everything once, also what was said before the kill.
     expect(await page.getByText('Beginning.').count()).toBe(1)
@@ -188,6 +195,16 @@ describe.skipIf('problem' in found)('the dashboard', () => {
       .first()
       .waitFor()
     expect(desk.watching.incident.docker).toContain('compose up -d web')
+  })
+
+  test('a skipped cycle leads to the one that took its events', async () => {
+    const { lastCycle } = await desk.watching.watch()
+    const skipped = { ...lastCycle, id: CycleId.create(new Date()), state: 'skipped', takenBy: lastCycle?.id }
+    const detail = { ...skipped, prompt: '', events: [], chain: null, followUps: [] }
+    await page.route(`**/api/cycles/${skipped.id}`, (route) => route.fulfill({ json: detail }))
+    await desk.go(page, `/cycles/${skipped.id}`)
+    await page.getByRole('link', { name: 'in the cycle that took them' }).click()
+    await page.waitForURL(`**/cycles/${lastCycle?.id}`)
   })
 
   test('two tabs answer one request: the second is told so', async () => {

@@ -7,7 +7,8 @@ import type { Run } from '../../src/contract/run.ts'
 import { client } from '../data/client.ts'
 import { agentsQuery, planQuery } from '../data/queries.ts'
 import { useAct } from '../parts/act.ts'
-import { Button, ContextGauge, ErrorBox } from '../parts/base.tsx'
+import { Button, ErrorBox } from '../parts/base.tsx'
+import { ContextGauge } from '../parts/context-gauge.tsx'
 
 type Permissions = NonNullable<CreateRun['permissions']>
 const PERMISSIONS: readonly { value: Permissions; word: string }[] = [

@@ -8,6 +8,8 @@ import { wordOf } from '../parts/audit.tsx'
 import { Badge, Button, Copyable, ErrorBox, Rows, Skeleton } from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
 
+const KIND_WORDS = { 'command-line': 'command line', link: 'link', page: 'page', named: 'token' } as const
+
 export function Tokens() {
   const { data, error } = useQuery(tokensQuery())
   const act = useAct()
@@ -18,9 +20,11 @@ export function Tokens() {
       <Rows label="Tokens">
         {data.map((token) => (
           <li key={token.id} className="flex min-h-10 flex-wrap items-center gap-x-3 px-3 py-1.5">
-            <span className="font-medium">{inert(token.name) || 'a link'}</span>
+            <span className="font-medium">{inert(token.name) || KIND_WORDS[token.kind]}</span>
             {token.current && <Badge standing="done">this browser</Badge>}
-            <span className="text-muted">{token.kind.replace('-', ' ')}</span>
+            {token.name !== '' && token.kind !== 'command-line' && (
+              <span className="text-muted">{KIND_WORDS[token.kind]}</span>
+            )}
             <Badge>{token.scope}</Badge>
             <span className="ml-auto text-small text-muted">
               {token.lastUsedAt ? (

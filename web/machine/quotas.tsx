@@ -18,7 +18,7 @@ export function Quotas({ status }: { status: Status }) {
           </p>
           {quota.windows.map((window) => (
             <div key={window.name} className="flex items-center gap-2 text-small">
-              <span className="w-28 truncate text-muted">{inert(window.name)}</span>
+              <span className="w-28 truncate text-muted">{inert(window.name).replaceAll('_', ' ')}</span>
               <span className="h-1.5 flex-1 overflow-hidden rounded-full bg-line">
                 <span
                   className={`block h-full ${window.used > 0.8 ? 'bg-ask' : 'bg-accent'}`}

@@ -3,14 +3,25 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Conversation } from '../../src/contract/conversation.ts'
+import type { Overview, Subject } from '../../src/contract/overview.ts'
 import { useAddress } from '../data/address.ts'
 import { client } from '../data/client.ts'
 import { useTitle } from '../data/hooks.ts'
-import { agentsQuery, conversationsQuery } from '../data/queries.ts'
+import { agentsQuery, conversationsQuery, overviewQuery } from '../data/queries.ts'
 import { plural } from '../format/amounts.ts'
 import { shorten } from '../format/text.ts'
 import { useAct } from '../parts/act.ts'
-import { Button, Dialog, Empty, ErrorBox, Middle, PageTitle, Rows, Skeleton } from '../parts/base.tsx'
+import {
+  Button,
+  Dialog,
+  Empty,
+  ErrorBox,
+  Middle,
+  PageTitle,
+  Rows,
+  Skeleton,
+  StateWord,
+} from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Choose, Field } from '../parts/form.tsx'
 import { Page } from '../parts/frame.tsx'
@@ -70,7 +81,18 @@ export function Conversations() {
   )
 }
 
+/** What its agent does now; null: nothing. */
+function stateOf({ id }: Conversation, overview: Overview | undefined) {
+  const isIt = ({ subject }: { subject: Subject }) => subject.id === id
+  if (overview?.needsYou.some(isIt)) return { standing: 'ask', word: 'needs you' } as const
+  if (overview?.atWork.some(isIt)) return { standing: 'work', word: 'at work' } as const
+  if (overview?.parked.some(isIt)) return { standing: 'wait', word: 'waiting' } as const
+  return null
+}
+
 function ConversationRow({ conversation }: { conversation: Conversation }) {
+  const { data: overview } = useQuery(overviewQuery())
+  const state = stateOf(conversation, overview)
   return (
     <li className="relative flex min-h-12 items-center gap-3 px-3 hover:bg-raised">
       <span className="min-w-0 flex-1">
@@ -86,6 +108,7 @@ function ConversationRow({ conversation }: { conversation: Conversation }) {
           <Middle text={conversation.workDir} max={60} mono />
         </span>
       </span>
+      {state && <StateWord standing={state.standing}>{state.word}</StateWord>}
       <span className="text-muted max-sm:hidden">{conversation.agent}</span>
       <span className="w-16 text-right text-muted max-sm:hidden">
         {plural(conversation.turnCount, 'turn')}

@@ -80,12 +80,12 @@ export function CyclePage() {
           ) : (
             <StateWord standing={standingOfCycle(cycle)}>{wordOfCycle(cycle)}</StateWord>
           )}
-          <span className="ml-4 text-muted">
+          <span className="mr-1 ml-3 text-muted">
             {cycle.startedAt && <Elapsed from={cycle.startedAt} to={cycle.endedAt} />}
-          </span>
-          <span className="ml-4">{formatCost(cycle.costUsd, cycle.costEstimated)}</span>
+          </span>{' '}
+          <span className="mx-2">{formatCost(cycle.costUsd, cycle.costEstimated)}</span>{' '}
           {event && (
-            <span className="ml-4 text-muted">
+            <span className="ml-1 text-muted">
               triggered by {shorten(event.title, 60)}
               {cycle.events.length > 1 && ` and ${cycle.events.length - 1} more`}
             </span>
@@ -288,6 +288,18 @@ function Facts({ cycle }: { cycle: CycleDetail }) {
       </Fact>
       <Fact name="started by">{TRIGGER_WORDS[cycle.trigger]}</Fact>
       {cycle.message && <Fact name="message">{inert(cycle.message)}</Fact>}
+      {cycle.takenBy && (
+        <Fact name="events">
+          <Link
+            to="/cycles/$id"
+            params={{ id: cycle.takenBy }}
+            data-row
+            className="text-accent hover:underline"
+          >
+            in the cycle that took them
+          </Link>
+        </Fact>
+      )}
       <Fact name="began">{cycle.startedAt ? <Ago at={cycle.startedAt} /> : <Ago at={cycle.dueAt} />}</Fact>
       {cycle.deadlineAt && !cycle.endedAt && (
         <Fact name="ends at">

@@ -54,7 +54,7 @@ function Shown({ run }: { run: RunDetail }) {
         <aside className="w-80 shrink-0 overflow-y-auto max-lg:w-auto max-lg:overflow-visible">
           <Origin run={run} />
           <Waiting run={run} />
-          <RunFacts run={run} />
+          <RunFacts run={run} attempts={run.attempts} />
           <Prompt text={run.prompt} />
           <Audit subject={run.id} />
         </aside>

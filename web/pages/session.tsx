@@ -12,7 +12,6 @@ import { formatClock } from '../format/time.ts'
 import { SESSION_STANDING, standingOfRun, wordOfRun } from '../format/words.ts'
 import { Audit } from '../parts/audit.tsx'
 import {
-  ContextGauge,
   Copyable,
   Empty,
   ErrorBox,
@@ -26,6 +25,7 @@ import {
 } from '../parts/base.tsx'
 import { Bars } from '../parts/chart.tsx'
 import { Ago } from '../parts/clock.tsx'
+import { ContextGauge } from '../parts/context-gauge.tsx'
 import { Page } from '../parts/frame.tsx'
 import { SessionActions } from '../session/actions.tsx'
 import { FollowUpLine } from '../watch/follow-up-line.tsx'
@@ -120,8 +120,15 @@ function Facts({ session }: { session: SessionDetail }) {
         {session.agent}
         {session.agentVersion && <span className="text-muted"> {session.agentVersion}</span>}
       </Fact>
+      {session.title && (
+        <Fact name="first prompt">
+          <span className="line-clamp-3" title={inert(session.title)}>
+            {inert(session.title)}
+          </span>
+        </Fact>
+      )}
       <Fact name="context">
-        <ContextGauge tokens={session.contextTokens} window={session.contextWindow} />
+        <ContextGauge tokens={session.contextTokens} window={session.contextWindow} named={false} />
       </Fact>
       <Fact name="turns">
         {session.turns}, resumed {session.resumes === 1 ? 'once' : `${session.resumes} times`}
@@ -141,7 +148,7 @@ function Facts({ session }: { session: SessionDetail }) {
         {transcript.bytes !== null && <span className="text-muted"> · {formatBytes(transcript.bytes)}</span>}
         {transcript.path && (
           <span className="block">
-            <Copyable text={transcript.path} shown={shorten(transcript.path, 34)} />
+            <Copyable text={transcript.path} shown={shorten(transcript.path, 20)} />
           </span>
         )}
       </Fact>
@@ -169,7 +176,13 @@ function Facts({ session }: { session: SessionDetail }) {
           <Ago at={session.resumableUntil} />
         </span>
       </Fact>
-      {session.stopReason && <Fact name="stopped">{inert(session.stopReason)}</Fact>}
+      {session.stopReason && (
+        <Fact name="stopped">
+          <span title="Why the model stopped last, in the words of the agent">
+            {inert(session.stopReason).replaceAll('_', ' ')}
+          </span>
+        </Fact>
+      )}
       {session.origin === 'adopted' && <Fact name="origin">made without Reprise, and adopted</Fact>}
       {session.conversationId && (
         <Fact name="conversation">
@@ -212,7 +225,7 @@ function Facts({ session }: { session: SessionDetail }) {
         </Fact>
       )}
       <Fact name="agent’s id">
-        <Copyable text={session.agentSessionId} shown={shorten(session.agentSessionId, 30)} />
+        <Copyable text={session.agentSessionId} shown={shorten(session.agentSessionId, 20)} />
       </Fact>
     </dl>
   )
@@ -259,7 +272,7 @@ function Fill({ runs }: { runs: readonly Run[] }) {
         scale
         tick={(index) => known.length < 20 || index % 10 === 9}
         caption="Tokens in the context window after each run"
-        format={formatTokens}
+        format={(tokens) => `${formatTokens(tokens)} tokens`}
       />
     </div>
   )

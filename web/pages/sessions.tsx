@@ -9,8 +9,9 @@ import { sessionsQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
 import { fileName, inert, shorten, shortId } from '../format/text.ts'
 import { SESSION_STANDING } from '../format/words.ts'
-import { ContextGauge, Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
+import { Empty, ErrorBox, PageTitle, Skeleton, StateWord } from '../parts/base.tsx'
 import { Ago } from '../parts/clock.tsx'
+import { ContextGauge } from '../parts/context-gauge.tsx'
 import { Page } from '../parts/frame.tsx'
 import { SearchField, ShowMore, SteadyRows, useSettled } from '../parts/list.tsx'
 import { type Column, Table } from '../parts/table.tsx'
@@ -113,7 +114,9 @@ const COLUMNS: readonly Column<Session>[] = [
   {
     name: 'context',
     from: 'sm',
-    cell: (session) => <ContextGauge tokens={session.contextTokens} window={session.contextWindow} />,
+    cell: (session) => (
+      <ContextGauge tokens={session.contextTokens} window={session.contextWindow} named={false} />
+    ),
   },
   { name: 'turns', right: true, from: 'sm', cell: ({ turns }) => turns },
   { name: 'resumes', right: true, from: 'sm', cell: ({ resumes }) => resumes },

@@ -6,7 +6,7 @@ import type { Watch } from '../../src/contract/watch.ts'
 import { useTitle } from '../data/hooks.ts'
 import { cyclesQuery, watchQuery } from '../data/queries.ts'
 import { formatCost } from '../format/amounts.ts'
-import { shorten } from '../format/text.ts'
+import { inert, shorten } from '../format/text.ts'
 import { formatClock, formatExact, formatSpan } from '../format/time.ts'
 import { Audit } from '../parts/audit.tsx'
 import { Empty, ErrorBox, Fact, Middle, PageTitle, Section, Skeleton, StateWord } from '../parts/base.tsx'
@@ -126,9 +126,16 @@ const COLUMNS: readonly Column<Cycle>[] = [
     name: 'summary',
     wide: true,
     muted: true,
-    cell: ({ summary, message }) => (
-      <span title={summary ?? message ?? undefined}>{shorten(summary ?? message ?? '', 120)}</span>
-    ),
+    cell: ({ summary, message, takenBy }) => {
+      const text = summary ?? message ?? ''
+      const shown = <span title={inert(text)}>{shorten(text, 120)}</span>
+      if (takenBy === null) return shown
+      return (
+        <Link to="/cycles/$id" params={{ id: takenBy }} className="hover:underline">
+          {shown}
+        </Link>
+      )
+    },
   },
   {
     name: 'started by',

@@ -10,7 +10,6 @@ import {
   useState,
 } from 'react'
 import { errorText } from '../data/client.ts'
-import { formatPercent, formatTokens } from '../format/amounts.ts'
 import { inert, shorten } from '../format/text.ts'
 import type { Standing } from '../format/words.ts'
 
@@ -245,33 +244,6 @@ export function Skeleton({ rows = 3, height = 40 }: { rows?: number; height?: nu
         </div>
       ))}
     </div>
-  )
-}
-
-/** How full the context window is. */
-export function ContextGauge({ tokens, window }: { tokens: number | null; window: number | null }) {
-  if (tokens === null) return null
-  if (window === null || window === 0) {
-    return (
-      <span className="whitespace-nowrap text-muted" title="tokens in the context window">
-        {formatTokens(tokens)} tokens
-      </span>
-    )
-  }
-  const share = Math.min(1, tokens / window)
-  const colour = share > 0.8 ? 'bg-ask' : 'bg-accent'
-  return (
-    <span
-      className="inline-flex items-center gap-1.5 whitespace-nowrap text-muted"
-      title={`${formatTokens(tokens)} of ${formatTokens(window)} tokens of the context window`}
-    >
-      <span aria-hidden="true" className="inline-block h-1.5 w-12 overflow-hidden rounded-full bg-line">
-        <span className={`block h-full ${colour}`} style={{ width: `${Math.max(2, share * 100)}%` }} />
-      </span>
-      <span>
-        {formatPercent(share)} <span className="max-sm:sr-only">context</span>
-      </span>
-    </span>
   )
 }
 

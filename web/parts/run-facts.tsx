@@ -1,13 +1,14 @@
 /** Describes a run and its state. */
 import { Link } from '@tanstack/react-router'
-import type { Run } from '../../src/contract/run.ts'
+import type { Attempt, Run } from '../../src/contract/run.ts'
 import { startText } from '../../src/contract/start-text.ts'
 import { formatCost, formatPercent, formatTokens } from '../format/amounts.ts'
 import { quoteForShell, shortId } from '../format/text.ts'
 import { formatExact } from '../format/time.ts'
 import { modelName, tierName } from '../format/words.ts'
-import { ContextGauge, Copyable, Fact, Middle } from './base.tsx'
+import { Copyable, Fact, Middle } from './base.tsx'
 import { Ago, Elapsed } from './clock.tsx'
+import { ContextGauge } from './context-gauge.tsx'
 
 /** How much of the input came from the cache. */
 export function cacheShare({ inputTokens, cacheReadTokens, cacheWriteTokens }: Run['usage']): number | null {
@@ -15,7 +16,7 @@ export function cacheShare({ inputTokens, cacheReadTokens, cacheWriteTokens }: R
   return all === 0 ? null : cacheReadTokens / all
 }
 
-export function RunFacts({ run }: { run: Run }) {
+export function RunFacts({ run, attempts }: { run: Run; attempts: readonly Attempt[] }) {
   const cached = cacheShare(run.usage)
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = run.usage
   return (
@@ -44,7 +45,28 @@ export function RunFacts({ run }: { run: Run }) {
       </Fact>
       {run.contextTokens !== null && (
         <Fact name="context">
-          <ContextGauge tokens={run.contextTokens} window={run.contextWindow} />
+          <ContextGauge tokens={run.contextTokens} window={run.contextWindow} named={false} />
+          {attempts.length > 1 && (
+            <details className="text-small">
+              <summary className="text-muted">after each attempt</summary>
+              <ol>
+                {attempts.map(({ id, number, contextTokens, contextWindow }) => (
+                  <li key={id} className="flex gap-2">
+                    <span className="w-18 text-muted">attempt {number}</span>
+                    {contextTokens === null ? (
+                      <span className="text-muted">not known</span>
+                    ) : (
+                      <ContextGauge
+                        tokens={contextTokens}
+                        window={contextWindow ?? run.contextWindow}
+                        named={false}
+                      />
+                    )}
+                  </li>
+                ))}
+              </ol>
+            </details>
+          )}
         </Fact>
       )}
       <Fact name="directory">

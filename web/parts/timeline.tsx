@@ -9,6 +9,7 @@ import { formatClockSeconds, formatExact, formatSpan, nowMs } from '../format/ti
 import { OUTCOME_WORDS, standingOfOutcome } from '../format/words.ts'
 import { Button, Mark } from './base.tsx'
 import { Elapsed, useNow } from './clock.tsx'
+import { ContextGauge } from './context-gauge.tsx'
 
 const FILL = {
   work: 'bg-accent',
@@ -30,6 +31,8 @@ export function Timeline({ attempts }: { attempts: readonly JobAttempt[] }) {
   const from = Math.min(...shown.map(({ startedAt }) => Date.parse(startedAt)))
   const to = Math.max(...shown.map(({ endedAt }) => (endedAt ? Date.parse(endedAt) : now)), from + 1000)
   const hidden = attempts.length - shown.length
+  // An attempt that was killed did not report the window of its model.
+  const window = attempts.findLast(({ contextWindow }) => contextWindow !== null)?.contextWindow ?? null
   return (
     <div>
       {hidden > 0 && (
@@ -46,6 +49,7 @@ export function Timeline({ attempts }: { attempts: readonly JobAttempt[] }) {
             before={shown[index - 1] ?? null}
             from={from}
             to={to}
+            window={window}
           />
         ))}
       </ol>
@@ -59,12 +63,15 @@ function Lane({
   before,
   from,
   to,
+  window,
 }: {
   attempt: JobAttempt
   number: number
   before: JobAttempt | null
   from: number
   to: number
+  /** For an attempt that does not know its own. */
+  window: number | null
 }) {
   const { startedAt, endedAt, outcome, cache } = attempt
   const standing = outcome ? standingOfOutcome(outcome.name) : endedAt ? 'off' : 'work'
@@ -126,6 +133,11 @@ function Lane({
               <span className="text-ask"> · written again: {cache.cause.replaceAll('-', ' ')}</span>
             )}
             {cache?.savedUsd != null && cache.savedUsd > 0 && ` · saved ${formatSaved(cache.savedUsd)}`}
+          </span>
+        )}
+        {attempt.contextTokens !== null && (
+          <span className="ml-2">
+            <ContextGauge tokens={attempt.contextTokens} window={attempt.contextWindow ?? window} />
           </span>
         )}
         {attempt.agentVersion && <span className="ml-2 text-muted">v{attempt.agentVersion}</span>}

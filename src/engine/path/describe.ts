@@ -85,6 +85,8 @@ export function describeAttempt(attempt: AttemptRecord): Attempt {
     exitCode: attempt.exitCode,
     outcome: attempt.outcome,
     costUsd: attempt.costUsd,
+    contextTokens: attempt.contextTokens,
+    contextWindow: attempt.contextWindow,
     cache: attempt.cacheUse,
     startedAt: attempt.startedAt.toISOString(),
     endedAt: iso(attempt.endedAt),

@@ -34,9 +34,15 @@ export function createWatches(deps: WatchDeps, hooks: WatchHooks): WatchEngine {
   const { wake, onCycle } = hooks
 
   const describe = async (watch: WatchRecord): Promise<Watch> => {
-    const { items } = await store.listCycles({ watchId: watch.id, limit: 1 })
-    const [lastCycle = null] = await describeCycles(deps, () => watch.name, items)
+    const [newest] = (await store.listCycles({ watchId: watch.id, limit: 1 })).items
     const open = (await store.listUnfinishedCycles(watch.id)).find((cycle) => cycle.state === 'open')
+    // A skipped cycle says nothing about what is watched; the one that it was skipped for does.
+    const instead =
+      newest?.state === 'skipped'
+        ? (open ?? (newest.takenBy && (await store.getCycle(newest.takenBy))))
+        : null
+    const last = instead ?? newest
+    const [lastCycle = null] = await describeCycles(deps, () => watch.name, last ? [last] : [])
     return describeWatch(watch, { lastCycle, openCycleId: open?.id ?? null })
   }
 

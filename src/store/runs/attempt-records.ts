@@ -59,6 +59,9 @@ export interface AttemptRecord {
   /** The cost that the process had reported when the attempt began. */
   costFromUsd: number
   costUsd: number | null
+  /** How full the context was after it; null: it has not ended, or the agent did not report it. */
+  contextTokens: number | null
+  contextWindow: number | null
   startedAt: Date
   endedAt: Date | null
 }

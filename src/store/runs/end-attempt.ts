@@ -25,6 +25,8 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<KeptPro
       exit_code: ending.exitCode,
       outcome: JSON.stringify(ending.outcome),
       cost_usd: ending.costUsd,
+      context_tokens: ending.session.contextTokens,
+      context_window: ending.session.contextWindow,
       cache_use: ending.cacheUse ? JSON.stringify(ending.cacheUse) : null,
       ended_at: at.getTime(),
     })

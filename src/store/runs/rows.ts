@@ -146,6 +146,8 @@ export function toAttempt(row: AttemptsTable & ProcessOfAttempt): AttemptRecord 
     outcome: json<Outcome>(row.outcome),
     costFromUsd: row.cost_from_usd,
     costUsd: row.cost_usd,
+    contextTokens: number(row.context_tokens),
+    contextWindow: number(row.context_window),
     startedAt: new Date(Number(row.started_at)),
     endedAt: date(row.ended_at),
   }

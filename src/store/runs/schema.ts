@@ -125,6 +125,9 @@ export interface AttemptsTable {
   /** The cost that the process had reported when the attempt began. */
   cost_from_usd: number
   cost_usd: number | null
+  /** How full the context was after it. */
+  context_tokens: number | null
+  context_window: number | null
   started_at: number
   ended_at: number | null
 }

@@ -45,6 +45,7 @@ import { sealedSecrets } from './0070-sealed-secrets.ts'
 import { keptProcesses } from './0072-kept-processes.ts'
 import { runMessages } from './0073-run-messages.ts'
 import { eventsTaken } from './0074-events-taken.ts'
+import { attemptContext } from './0076-attempt-context.ts'
 
 export interface Migration {
   number: number
@@ -94,6 +95,7 @@ export const MIGRATIONS: readonly Migration[] = [
   keptProcesses,
   runMessages,
   eventsTaken,
+  attemptContext,
 ]
 
 interface MigrationsTable {
