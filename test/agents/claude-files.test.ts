@@ -100,6 +100,20 @@ describe('a transcript', () => {
     expect(await withIt.inspect(MESSAGE)).toMatchObject({ hasMessage: true })
   })
 
+  it('contains a message that was taken in the middle of a turn, but not one that was only queued', async () => {
+    const queued = JSON.stringify({ type: 'queue-operation', operation: 'remove', commandUuid: MESSAGE })
+    const taken = JSON.stringify({
+      type: 'attachment',
+      attachment: { type: 'queued_command', prompt: 'mind the step', source_uuid: MESSAGE },
+      uuid: 'a',
+      parentUuid: 'u',
+    })
+    const without = withTranscript(`${user()}\n${queued}\n`)
+    expect(await without.inspect(MESSAGE)).toMatchObject({ hasMessage: false })
+    const withIt = withTranscript(`${user()}\n${taken}\n${queued}\n`)
+    expect(await withIt.inspect(MESSAGE)).toMatchObject({ hasMessage: true })
+  })
+
   it.each([
     '../../secret',
     '..',

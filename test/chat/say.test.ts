@@ -1,6 +1,7 @@
-/** On the real CLI: a message for an agent in the middle of a tool call reaches the model once, in the same turn. */
-import { writeFile } from 'node:fs/promises'
+/** On the real CLI: a message for an agent in the middle of a tool call reaches the model once, whoever is killed. */
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RunMessage } from '../../src/contract/run-message.ts'
 import { runInside } from '../cli/inside.ts'
@@ -14,6 +15,7 @@ beforeAll(async () => {
   world = await World.create({
     name: 'say',
     rules: [
+      { when: '/^wait and die$/', times: 1, reply: [tool, { await: 'results' }, { hold: 'never' }] },
       { when: '/^wait for it$/', reply: [tool, { await: 'results' }, { text: 'Done.' }] },
       { reply: 'Noted: ${user}' },
     ],
@@ -23,6 +25,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const SAID = 'Message from the user: mind the heliotrope'
+const mentions = (line: unknown, id: string) => JSON.stringify(line).includes(id)
 /** How often the model was told, in its newest request. */
 const timesTold = () =>
   JSON.stringify(world.simulator.requests({ kind: 'main' }).at(-1)?.messages).split(SAID).length - 1
@@ -41,10 +44,7 @@ it('although the daemon is killed right after it was accepted, and the next turn
 
   await world.startDaemon()
   // The CLI says that it has the message. It waits for the end of the tool call.
-  await world.waitForEvent(
-    run.id,
-    (event) => event.type === 'native' && JSON.stringify(event.line).includes(id),
-  )
+  await world.waitForEvent(run.id, (event) => event.type === 'native' && mentions(event.line, id))
   await writeFile(join(world.workDir, 'go'), '')
   expect(await world.settled(run.id)).toMatchObject({ outcome: 'completed', resultText: 'Done.' })
   expect(timesTold()).toBe(1)
@@ -62,4 +62,28 @@ it('although the daemon is killed right after it was accepted, and the next turn
     'user: go on',
     expect.stringMatching(/^claude: Noted: .*go on$/),
   ])
+}, 300_000)
+
+/**
+ * The CLI reports a message as taken before it writes it into its transcript. Which of the two states the kill meets is
+ * left to chance; in both of them the model must be told once.
+ */
+it('although the agent is killed as soon as it has taken it', async () => {
+  await rm(join(world.workDir, 'go'), { force: true })
+  const { id } = await world.createRun({ prompt: 'wait and die', permissions: 'allow' })
+  await world.waitForEvent(id, (event) => event.type === 'tool-start')
+  const { id: message } = await world.api<RunMessage>('POST', `/api/runs/${id}/messages`, {
+    text: 'mind the heliotrope',
+  })
+  await world.waitForEvent(id, (event) => event.type === 'native' && mentions(event.line, message))
+  const [{ id: attempt } = expect.unreachable()] = (await world.getRun(id)).attempts
+  const printed = join(world.home, 'spool', attempt, 'out')
+  const [agent = expect.unreachable()] = world.agents()
+  await writeFile(join(world.workDir, 'go'), '')
+  const started = new RegExp(`"command_uuid":"${message}","state":"started"`)
+  while (!started.test(await readFile(printed, 'utf8'))) await setImmediate()
+  process.kill(agent.pid, 'SIGKILL')
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
+  expect(timesTold()).toBe(1)
+  expect(await world.api('GET', `/api/runs/${id}/messages`)).toMatchObject({ items: [{ state: 'read' }] })
 }, 300_000)

@@ -106,6 +106,38 @@ test('a message that the agent did not read before it died is read by the next a
   expect(heard).toEqual([TOLD])
 })
 
+test.each([
+  ['is given to the next attempt again, if the agent died before it wrote it down', false, [TOLD]],
+  ['is not given again, if it is in the session', true, []],
+] as const)('a message that was taken %s', async (_, written, again) => {
+  const dying: Script = async (agent) => {
+    await agent.begin()
+    agent.print({ type: 'text-delta', text: 'working' })
+    const taken = await agent.next()
+    if (taken?.type !== 'prompt') return 0
+    if (written) stage.transcripts.record(agent.start.agentSessionId, taken.id)
+    agent.print({ type: 'prompt-accept', messageId: taken.id })
+    return 1
+  }
+  const goesOn: Script = async (agent) => {
+    await agent.begin()
+    for (let left = again.length; left > 0; left--) heard.push(...((await agent.takePrompt()) ?? []))
+    agent.finish('done')
+    for (let texts = await agent.takePrompt(); texts !== null; texts = await agent.takePrompt())
+      heard.push(...texts)
+    return 0
+  }
+  stage.play(dying, goesOn)
+  const { job } = await stage.engine.createJob({ prompt: 'do it', workDir: stage.workDir }, null)
+  const runOf = async () => (await stage.engine.listRuns({ limit: 1, jobId: job.id })).items[0]
+  await stage.until(async () => (await runOf()) !== undefined)
+  const id = await working((await runOf())!.id as RunId)
+  await say(id)
+  expect(await stage.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
+  expect(heard).toEqual(again)
+  expect(await statesOf(id)).toEqual(['read'])
+})
+
 test('an agent that reads nothing in the middle of a turn gets the message when the turn has ended', async () => {
   let release = () => {}
   const released = new Promise<void>((resolve) => {

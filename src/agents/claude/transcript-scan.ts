@@ -75,6 +75,7 @@ class Scanner {
     const parent = typeof record.parentUuid === 'string' ? record.parentUuid : null
     this.#parents.set(record.uuid, parent)
     this.#tree?.read(record as Json & { uuid: string })
+    if (isRecord(record.attachment)) this.#readAttachment(record.attachment)
     if (!isRecord(record.message)) return
     if (record.type === 'user') this.#readUser(record)
     else if (record.type === 'assistant') this.#readAssistant(record.message)
@@ -92,6 +93,11 @@ class Scanner {
       // A command that the CLI executes itself ("/compact") has no answer of the model.
       this.#answer = isRecord(message) && isCommand(message.content) ? 'given' : 'awaited'
     }
+  }
+
+  /** A message that the agent took in the middle of a turn. */
+  #readAttachment({ type, source_uuid }: Json): void {
+    if (type === 'queued_command' && source_uuid === this.#sought.messageId) this.#hasMessage = true
   }
 
   #readAssistant(message: Json): void {

@@ -6,21 +6,18 @@ import type { AgentAdapter } from '../../agents/adapter.ts'
 import type { EventBody } from '../../contract/events.ts'
 import type { Outcome, Usage } from '../../contract/outcome.ts'
 import type { Clock } from '../../core/clock.ts'
-import { countInterruptions, decideNext, type Next } from '../../core/continue/decide.ts'
+import type { Next } from '../../core/continue/decide.ts'
 import { poisonOf, refusesSession } from '../../core/continue/refused-resume.ts'
-import { turnsLeft } from '../../core/continue/turns.ts'
 import type { Redactor } from '../../core/redact/redactor.ts'
-import type { ResumeLimits } from '../../core/resume/facts.ts'
 import type { AttemptDir } from '../../process/attempt-dir.ts'
 import type { Handling } from '../../process/handling.ts'
 import type { ProcessIdentity } from '../../process/proc.ts'
 import { QuestionEdited } from '../../store/base/errors.ts'
 import type { AttemptEnding, AttemptRecord } from '../../store/runs/attempt-records.ts'
 import type { Kept } from '../../store/runs/process-records.ts'
-import type { RunRecord, RunSpend } from '../../store/runs/records.ts'
+import type { RunRecord } from '../../store/runs/records.ts'
 import type { SessionEnd } from '../../store/runs/session-records.ts'
 import type { Store } from '../../store/store.ts'
-import { wasRaised } from '../accounting/allowance.ts'
 import { cacheUseOf } from '../accounting/cache-use.ts'
 import { type SpendDeps, settleSpend } from '../accounting/spend.ts'
 import { noteWindow } from '../accounting/windows.ts'
@@ -32,31 +29,28 @@ import type { Processes } from '../base/processes.ts'
 import type { ProgressBus } from '../base/progress.ts'
 import type { RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
-import type { JobSettings } from '../base/settings.ts'
 import { readTranscriptBytes } from '../kept/disturbance.ts'
 import { type EndWaitingDeps, endWaiting } from '../kept/end-waiting.ts'
 import type { KeptProcesses } from '../kept/kept.ts'
 import type { Mirror } from '../mirror/mirror.ts'
-import type { Obstacles } from '../obstacles/obstacles.ts'
-import { type RecordedDeps, readKnown } from '../sessions/recorded.ts'
+import { findUnrecorded, type RecordedDeps, readKnown } from '../sessions/recorded.ts'
 import type { SupervisionEnd } from '../supervise/supervision.ts'
 import { classify, type Exit, exitOf, findCleared, resumeEndOf } from './judge.ts'
 import { judgeResume } from './refused-resume.ts'
 import {
   countModelCalls,
-  countWithoutProgress,
   hasForgotten,
   isModelCall,
-  joinedProcess,
-  progressedIn,
   readTrace,
   type Trace,
   takenAfterFirst,
 } from './trace.ts'
+import { decideWhatFollows, type WhatFollowsDeps } from './what-follows.ts'
 
 export type SettleDeps = RecordedDeps &
   EndWaitingDeps &
-  SpendDeps & {
+  SpendDeps &
+  WhatFollowsDeps & {
     store: Pick<
       Store,
       | 'getRun'
@@ -72,19 +66,16 @@ export type SettleDeps = RecordedDeps &
     purposes: Pick<Purposes, 'of'>
     nextPrompts: Pick<NextPrompts, 'noteTaken'>
     mirrors: Pick<Mirror, 'catchUp'>
-    obstacles: Pick<Obstacles, 'meet'>
     handling: Pick<Handling, 'begin' | 'end'>
     kept: Pick<KeptProcesses, 'plan' | 'add'>
     processes: Pick<Processes, 'goneWithin' | 'endStrays' | 'readStderrTail'>
     clock: Clock
     redactor: Redactor
-    /** In [0, 1). */
-    random: () => number
     log: Log
     bus: Pick<ProgressBus, 'publish'>
     notifications: Pick<Notifications, 'wake'>
     persist: Persist
-    settings: { killAfterMs: number; resume: ResumeLimits; jobs: Pick<JobSettings, 'backoffMs'> }
+    settings: { killAfterMs: number }
   }
 
 export interface SettleInput {
@@ -137,12 +128,13 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, before: number):
     [attempt.agentSessionId, reportedSession].filter((id) => id !== null),
   )
   handling.begin(run.id, 'settle', attempt.id)
-  await deps.nextPrompts.noteTaken(attempt, takenAfterFirst(trace))
+  const taken = takenAfterFirst(trace)
+  await deps.nextPrompts.noteTaken(attempt, taken)
   const exit = exitOf(input.end, await deps.processes.readStderrTail(input.dir))
   const judged = await judge(deps, purpose, input, trace, exit)
   // This precedes the end: storing a price twice does no harm, but without a price a budget cannot be enforced.
   const account = await settleSpend(deps, run, attempt)
-  const decided = await decide(deps, purpose, trace, judged.outcome, account.total)
+  const decided = await decideWhatFollows(deps, purpose, trace, judged.outcome, account.total)
   const completed = judged.outcome.name === 'completed'
   const known = await readKnown(deps, run, attempt, {
     completed,
@@ -150,6 +142,8 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, before: number):
     modelCalled: trace.own.some(isModelCall),
     reported: reportedSession,
   })
+  // Agents report a message as taken before they write it down.
+  const lostMessages = completed ? [] : await findUnrecorded(deps, run, attempt, taken, reportedSession)
   handling.end(run.id, 'settle', attempt.id)
   const goneSince = input.goneSince ?? null
   const notes = await purpose.afterAttempt(run, { attempt, tookPrompt, goneSince, reportedSession })
@@ -210,6 +204,7 @@ async function settleOnce(deps: SettleDeps, input: SettleInput, before: number):
       spend: account.total,
       resultText,
       done,
+      lostMessages,
       interruptions: decided.interruptions,
       next: toStored(next, decided.heldBy, at),
       events: [
@@ -281,59 +276,6 @@ async function judge(
   // The message may contain the agent's stderr.
   const outcome = { ...judged, message: deps.redactor.text(judged.message) }
   return { outcome, cleared: findCleared(trace, end) }
-}
-
-interface Decided {
-  next: Next
-  interruptions: number
-  /** The obstacle that the run waits for. */
-  heldBy: string | null
-}
-
-async function decide(
-  deps: SettleDeps,
-  purpose: RunPurpose,
-  trace: Trace,
-  outcome: Outcome,
-  spend: RunSpend,
-): Promise<Decided> {
-  const { settings, clock, obstacles } = deps
-  const { run, attempt, attempts, outdated } = trace
-  const { unattended, afterLongWait } = purpose
-  const progressed = progressedIn(trace)
-  const hasProgressed = progressed.has(attempt.id)
-  // The process had ended before the turn was given to it. A new one is given the same prompt.
-  const neverReached = outcome.name === 'crashed' && joinedProcess(attempt) && !trace.tookPrompt
-  const interruptions =
-    outdated || neverReached
-      ? 0
-      : countInterruptions(outcome, { unattended, resumed: attempt.resumed, progressed: hasProgressed })
-  const withoutProgress = countWithoutProgress(trace, progressed, clock.now())
-  const wait = await obstacles.meet({ run, attempt, outcome, afterLongWait, ...withoutProgress })
-  const outcomes = [...attempts.filter((a) => a.id !== attempt.id).map((a) => a.outcome), outcome]
-  const count = (name: Outcome['name']) => outcomes.filter((one) => one?.name === name).length
-  const decided = decideNext({
-    outcome,
-    kind: attempt.kind,
-    resumed: attempt.resumed,
-    cancelRequested: run.cancelRequested,
-    outdated,
-    unattended,
-    interruptions: run.interruptions + interruptions,
-    wait,
-    overflows: count('context-overflow'),
-    turnsLeft: turnsLeft(run.request, count('turn-limit')),
-    attempts: attempt.number,
-    maxResumes: run.request.maxResumes ?? settings.resume.maxResumes,
-    backoffMs: settings.jobs.backoffMs,
-    jitter: deps.random(),
-  })
-  const mayContinue = outcome.name === 'budget' && hasProgressed && !run.cancelRequested
-  const raised =
-    mayContinue &&
-    wasRaised(run, spend, await purpose.readAllowance(run), { canBeRaised: purpose.raisableBudget })
-  const next: Next = raised ? { kind: 'retry', afterMs: 0, why: 'the budget was raised' } : decided
-  return { next, interruptions, heldBy: wait?.heldBy ?? null }
 }
 
 function toStored(next: Next, heldBy: string | null, at: Date): AttemptEnding['next'] {

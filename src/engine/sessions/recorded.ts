@@ -32,6 +32,19 @@ export async function isRecorded(
   return hasMessage
 }
 
+/** The messages of these that the agent has not written into its session. */
+export async function findUnrecorded(
+  deps: RecordedDeps,
+  run: RunRecord,
+  attempt: AttemptRecord,
+  messageIds: ReadonlySet<string>,
+  reported: string | null,
+): Promise<string[]> {
+  const missing: string[] = []
+  for (const id of messageIds) if (!(await isRecorded(deps, run, attempt, id, reported))) missing.push(id)
+  return missing
+}
+
 export async function readKnown(
   deps: RecordedDeps,
   run: RunRecord,

@@ -112,6 +112,8 @@ export interface AttemptEnding {
     | { kind: 'retry'; notBefore: Date; why: string; heldBy?: string | null }
     | { kind: 'pause'; why: string; heldBy?: string | null }
   events: readonly EventBody[]
+  /** Messages that the agent had taken but not written into its session when it died. */
+  lostMessages?: readonly string[]
   /** The process does not end with the attempt: it is kept for the next turn. */
   keep?: Kept | null
   /** The effects on features. */

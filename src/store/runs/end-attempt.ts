@@ -5,6 +5,7 @@ import type { AttemptEnding } from './attempt-records.ts'
 import { countCacheUse } from './cache-totals.ts'
 import { appendEvents } from './events.ts'
 import { keepProcess } from './kept-processes.ts'
+import { returnMessages } from './messages.ts'
 import { sumOfAttempts } from './price-attempt.ts'
 import type { KeptProcess } from './process-records.ts'
 import { endProcess } from './processes.ts'
@@ -38,6 +39,7 @@ export async function endAttempt(tx: Tx, ending: AttemptEnding): Promise<KeptPro
   const kept = ending.keep ? await keepProcess(tx, attempt, ending.keep) : null
   if (kept === null) await endProcess(tx, attempt, at)
   await closeQuestions(tx, attempt.id, at)
+  await returnMessages(tx, attempt, ending.lostMessages ?? [])
   await updateSession(tx, attempt, ending.session, ending.costUsd ?? 0, at)
   if (ending.cacheUse) await countCacheUse(tx, ending.cacheUse)
   if (ending.clearedSessionId) await clearPoison(tx, ending.clearedSessionId)

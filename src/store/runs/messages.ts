@@ -1,7 +1,8 @@
 /**
  * Messages for agents that are at work.
  *
- * waiting → read (by a session) → closed with its run; waiting → turn | missed, if the run settles first. A message is for
+ * waiting → read (by a session) → closed with its run; read → waiting, if the agent died before it had written the
+ * message down; waiting → turn | missed, if the run settles first. A message is for
  * the run, so an attempt in another session is given those that an earlier session has read, too. While a message is
  * open, its text is needed as it is; when it is closed, secrets are removed from it.
  */
@@ -131,6 +132,19 @@ async function setRead(
     text,
     ...(from === null ? {} : { from }),
   }))
+}
+
+/** These were not in the transcript when the agent had died: the session does not know them, and has to read them again. */
+export async function returnMessages(tx: Tx, attempt: Reader, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .updateTable('run_messages')
+    .set({ state: 'waiting', read_at: null, read_by: null })
+    .where('id', 'in', ids)
+    .where('run_id', '=', attempt.runId)
+    .where('read_by', '=', attempt.sessionId)
+    .where('closed_at', 'is', null)
+    .execute()
 }
 
 /** Settled runs that still have open messages. */
