@@ -1,6 +1,8 @@
 /** Copies of the database before migrations, and going back to them. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -16,12 +18,6 @@ import { isUnchangedSince } from '../../src/store/sqlite/rehearsal.ts'
 import { checkRestore, restoreCopy } from '../../src/store/sqlite/upgrade.ts'
 import { at, newRun, T0 } from './records.ts'
 
-const disk = vi.hoisted(() => ({ freeBytes: 2 ** 40 }))
-vi.mock('node:fs/promises', async (original) => ({
-  ...(await original<typeof import('node:fs/promises')>()),
-  statfs: async () => ({ bavail: disk.freeBytes, bsize: 1, blocks: 2 ** 40 }),
-}))
-
 const LATER = 9999
 const FIXTURE = new URL('fixtures/restores-in-steps.mjs', import.meta.url).pathname
 
@@ -29,13 +25,23 @@ let home: string
 let path: string
 let folder: string
 beforeEach(() => {
-  disk.freeBytes = 2 ** 40
   home = mkdtempSync(join(tmpdir(), 'reprise-upgrade-'))
   path = join(home, 'reprise.db')
   folder = join(home, 'backups')
   const dir = home
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
 })
+
+/** Makes every disk say, until the test has ended, that this much is free. */
+function setFree(bytes: number): void {
+  vi.spyOn(promises, 'statfs').mockResolvedValue({ bavail: bytes, bsize: 1, blocks: 2 ** 40 } as never)
+  // Modules that were loaded before import it by name.
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  })
+}
 
 const change = <T>(work: (database: DatabaseSync) => T, file = path): T => {
   const database = new DatabaseSync(file)
@@ -79,7 +85,7 @@ async function createNewer(): Promise<string> {
 test('without room for the copy nothing is stopped or changed, and the sentence says how much is missing', async () => {
   await createOlder()
   const before = schemaOf(path)
-  disk.freeBytes = 3 * 2 ** 20
+  setFree(3 * 2 ** 20)
   await expect(check()).rejects.toMatchObject({
     code: 'home-unusable',
     message: expect.stringMatching(
@@ -92,7 +98,7 @@ test('without room for the copy nothing is stopped or changed, and the sentence 
   })
   expect(schemaOf(path)).toBe(before)
   expect(readdirSync(folder)).toEqual([])
-  disk.freeBytes = 2 ** 40
+  setFree(2 ** 40)
   await check()
   expect(schemaOf(path)).toBe(before)
   expect(readdirSync(folder)).toEqual([])
