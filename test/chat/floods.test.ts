@@ -24,7 +24,7 @@ function peakMib(pid: number): number {
   return Number(kib) / 1024
 }
 
-it(`a turn with ${RESULTS} tool results of 1 MiB each completes, and its conversation stays small and quick`, async () => {
+it(`a turn with ${RESULTS} tool results of 1 MiB each completes, and its conversation stays small`, async () => {
   const here = await World.create({ name: 'unused', rules: [{ reply: 'unused' }] })
   world = here
   const command = await floodingAgent(here, RESULTS, MIB)
@@ -47,9 +47,7 @@ it(`a turn with ${RESULTS} tool results of 1 MiB each completes, and its convers
   // It passes through, some megabytes at a time; garbage that is not collected yet is not little.
   expect(peakMib(here.daemonPid) - before).toBeLessThan(300)
 
-  const asked = performance.now()
   const text = await (await here.request('GET', `/api/conversations/${chat.id}`)).text()
-  expect(performance.now() - asked).toBeLessThan(20_000)
   expect(text.length).toBeLessThan(2 * MIB)
   const [, answer] = (await chat.detail()).messages
   expect(answer?.blocks.filter((block) => block.type === 'tool-use')).toHaveLength(RESULTS)
