@@ -27,7 +27,7 @@ const LATER_THAN_ANY_EVENT = 999_999_999_999_999
 
 export const dashboardLive: Benchmark = {
   name: 'dashboard-live',
-  about: `The longest frame and the memory of a page whose run prints ${EVENTS_PER_SECOND} lines a second; storing output with ${TABS} readers of the change feed ÷ without; memory of an idle daemon that has served the page ÷ that has not.`,
+  about: `The longest frame and the memory of a page whose run prints ${EVENTS_PER_SECOND} lines a second; storing 200,000 lines with ${TABS} readers of the change feed, which have the lowest priority and gather changes as the page does, ÷ without; memory of an idle daemon that has served the page ÷ that has not.`,
   run: async ({ short }) => {
     const found = await findBrowser()
     if ('problem' in found) throw new Error(`the browser does not start: ${found.problem}`)

@@ -114,7 +114,7 @@ async function send(
   const response = await reach(fetch, url, {
     method,
     headers: sent,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: encode(body) }),
     // A stream can only be sent if the response is not read before its end.
     ...(bytes === undefined ? {} : { body: bytes, duplex: 'half' as const }),
     ...(signal ? { signal } : {}),
@@ -122,6 +122,14 @@ async function send(
   if (!response.ok) throw await refusal(response)
   return response
 }
+
+/** JSON turns what is not a number into null, which means "no limit" in places. */
+const encode = (body: unknown) =>
+  JSON.stringify(body, (name, value: unknown) => {
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw new RepriseError('bad-request', `${name} is not a number`)
+    return value
+  })
 
 /** These are sent without credentials: whoever answers them is not known yet, or they are what gives a browser its own. */
 const NEEDS_NO_TOKEN: ReadonlySet<OperationId> = new Set<OperationId>(['getHealth', 'signIn'])

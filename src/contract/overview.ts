@@ -37,6 +37,8 @@ export const NeedsYou = z
       message: z.string().nullable(),
       spentUsd: z.number(),
       maxBudgetUsd: z.number().nullable(),
+      spentTokens: z.number(),
+      maxBudgetTokens: z.number().nullable(),
       since: z.iso.datetime(),
     }),
     z.object({

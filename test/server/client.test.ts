@@ -75,6 +75,17 @@ describe('errors', () => {
     expect(served).toEqual(['GET', 'GET', 'GET', 'POST'])
   })
 
+  test('what is not a number is not sent: as null it could mean that there is no limit', async () => {
+    const { url, engine } = await start()
+    const client = createClient({ url, token: TOKEN })
+    const updated = client.updateJob('job_1', { maxBudgetUsd: Number('5,00') })
+    await expect(updated).rejects.toMatchObject({
+      code: 'bad-request',
+      message: 'maxBudgetUsd is not a number',
+    })
+    expect(engine.answers).toEqual([])
+  })
+
   test('no daemon there', async () => {
     const { url, close } = await startServer()
     await close()

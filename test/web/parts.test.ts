@@ -4,6 +4,7 @@ import type { EventBody, RunEvent } from '../../src/contract/events.ts'
 import type { Watch } from '../../src/contract/watch.ts'
 import { formatCost, formatSaved } from '../../web/format/amounts.ts'
 import { formatSpan } from '../../web/format/time.ts'
+import { typedLimit } from '../../web/format/typed.ts'
 import { standingOfJob, wordOfJob } from '../../web/format/words.ts'
 import { steadyRows } from '../../web/parts/steady-rows.ts'
 import { splitMarkdown } from '../../web/transcript/split-markdown.ts'
@@ -32,6 +33,12 @@ test('what waits for a person says so: a job with a question, a cycle without a 
   expect([standingOfCycle(cycle), wordOfCycle(cycle)]).toEqual(['ask', 'asks you'])
   const later = { ...cycle, pendingFollowUps: 1 }
   expect([standingOfCycle(later), wordOfCycle(later)]).toEqual(['wait', 'waiting'])
+})
+
+test('a limit is typed with a comma or a point, and is never left out by mistake', () => {
+  expect(['5', ' 5,50', '0.5'].map((typed) => typedLimit('Budget', typed))).toEqual([5, 5.5, 0.5])
+  for (const typed of ['', ' ', '0', '-1', '5 €', '1,000.50', 'Infinity'])
+    expect(() => typedLimit('Budget', typed), typed).toThrow(/^Budget: /)
 })
 
 test('whole seconds have no fraction', () => {

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import type { ConversationDetail } from '../../src/contract/conversation.ts'
 import type { CreateRun } from '../../src/contract/create-run.ts'
 import type { Run } from '../../src/contract/run.ts'
-import { client } from '../data/client.ts'
+import { client, newKey } from '../data/client.ts'
 import { agentsQuery, planQuery } from '../data/queries.ts'
 import { useAct } from '../parts/act.ts'
 import { Button, ErrorBox } from '../parts/base.tsx'
@@ -49,7 +49,7 @@ export function Composer({
   })
   const submit = async (work: (key: { idempotencyKey: string }) => Promise<unknown>) => {
     if (text.trim() === '' || act.busy) return false
-    const key = { idempotencyKey: crypto.randomUUID() }
+    const key = { idempotencyKey: newKey() }
     if (!(await act.run(() => work(key)))) return false
     setText('')
     onSent()

@@ -22,3 +22,7 @@ export function errorText(error: unknown): { message: string; hint?: string | un
 export const isCode = (error: unknown, code: string) => error instanceof RepriseError && error.code === code
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Makes a request happen once although it is sent twice. Browsers have no `randomUUID` for pages without TLS. */
+export const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join('-')

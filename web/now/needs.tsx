@@ -1,8 +1,7 @@
 /** The list of requests that need a person, each answerable in its row. */
-import { useState } from 'react'
 import type { NeedsYou } from '../../src/contract/overview.ts'
 import { client } from '../data/client.ts'
-import { formatCost } from '../format/amounts.ts'
+import { formatCost, formatTokens } from '../format/amounts.ts'
 import { inert } from '../format/text.ts'
 import { withLocalTimes } from '../format/time.ts'
 import { ATTENTION_WORDS, tierName } from '../format/words.ts'
@@ -10,6 +9,7 @@ import { useAct } from '../parts/act.ts'
 import { ApprovalForm, Ask } from '../parts/asks.tsx'
 import { Button, ErrorBox, Mark } from '../parts/base.tsx'
 import { Elapsed } from '../parts/clock.tsx'
+import { RaiseBudget } from '../parts/raise-budget.tsx'
 import { SubjectLink } from '../parts/subject.tsx'
 
 export const keyOfNeed = (need: NeedsYou) =>
@@ -54,54 +54,34 @@ function needText(need: NeedsYou): string {
 
 function PausedJob({ need }: { need: Extract<NeedsYou, { kind: 'job' }> }) {
   const act = useAct()
-  const [budget, setBudget] = useState('')
-  const isBudget = need.attention === 'budget'
-  const suggested = ((need.maxBudgetUsd ?? need.spentUsd) * 2).toFixed(2)
+  const buttons = (
+    <>
+      <Button kind="danger" busy={act.busy} onClick={() => void act.run(() => client.cancelJob(need.jobId))}>
+        Cancel job
+      </Button>
+      <span className="text-small text-muted">
+        {formatCost(need.spentUsd)} spent
+        {need.maxBudgetUsd !== null && ` of ${formatCost(need.maxBudgetUsd)}`}
+        {need.maxBudgetTokens !== null &&
+          `, ${formatTokens(need.spentTokens)} of ${formatTokens(need.maxBudgetTokens)} tokens`}
+      </span>
+    </>
+  )
   return (
     <div>
       {need.message && <p className="mb-2 text-muted">{withLocalTimes(inert(need.message)).slice(0, 400)}</p>}
-      <div className="flex flex-wrap items-center gap-2">
-        {isBudget ? (
-          <>
-            <label className="flex items-center gap-1.5 text-small">
-              Budget in $
-              <input
-                inputMode="decimal"
-                value={budget}
-                placeholder={suggested}
-                onChange={(event) => setBudget(event.target.value)}
-                className="w-20 rounded-md border border-line bg-surface px-2 py-1 text-right"
-              />
-            </label>
-            <Button
-              kind="main"
-              busy={act.busy}
-              onClick={() =>
-                void act.run(() =>
-                  client.updateJob(need.jobId, { maxBudgetUsd: Number(budget || suggested) }),
-                )
-              }
-            >
-              Raise and continue
-            </Button>
-          </>
-        ) : (
+      {need.attention === 'budget' ? (
+        <RaiseBudget jobId={need.jobId} budgets={need} label="Raise and continue">
+          {buttons}
+        </RaiseBudget>
+      ) : (
+        <div className="flex flex-wrap items-center gap-2">
           <Button kind="main" busy={act.busy} onClick={() => void act.run(() => client.retryJob(need.jobId))}>
             Continue
           </Button>
-        )}
-        <Button
-          kind="danger"
-          busy={act.busy}
-          onClick={() => void act.run(() => client.cancelJob(need.jobId))}
-        >
-          Cancel job
-        </Button>
-        <span className="text-small text-muted">
-          {formatCost(need.spentUsd)} spent
-          {need.maxBudgetUsd !== null && ` of ${formatCost(need.maxBudgetUsd)}`}
-        </span>
-      </div>
+          {buttons}
+        </div>
+      )}
       {act.error !== null && <ErrorBox error={act.error} />}
     </div>
   )

@@ -17,6 +17,7 @@ import { Button, ErrorBox, Fact, Middle, PageTitle, Section, Skeleton, StateWord
 import { Checkpoints } from '../parts/checkpoints.tsx'
 import { Ago } from '../parts/clock.tsx'
 import { Page } from '../parts/frame.tsx'
+import { RaiseBudget } from '../parts/raise-budget.tsx'
 import { cacheShare } from '../parts/run-facts.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { Markdown } from '../transcript/markdown.tsx'
@@ -180,36 +181,20 @@ function Facts({ job }: { job: JobDetail }) {
 function Actions({ job }: { job: JobDetail }) {
   const act = useAct()
   const [raising, setRaising] = useState(false)
-  const [budget, setBudget] = useState(String(((job.maxBudgetUsd ?? job.spent.usd) * 2).toFixed(2)))
   const open = ['queued', 'running', 'waiting', 'paused'].includes(job.state)
   const canRetry =
     ['paused', 'failed', 'cancelled', 'waiting'].includes(job.state) && job.pending.length === 0
   if (raising) {
+    const budgets = {
+      spentUsd: job.spent.usd,
+      maxBudgetUsd: job.maxBudgetUsd,
+      spentTokens: job.spent.tokens,
+      maxBudgetTokens: job.maxBudgetTokens,
+    }
     return (
-      <form
-        className="flex items-center gap-2"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void act
-            .run(() => client.updateJob(job.id, { maxBudgetUsd: Number(budget) }))
-            .then((done) => done && setRaising(false))
-        }}
-      >
-        <label className="flex items-center gap-1.5">
-          Budget in $
-          <input
-            inputMode="decimal"
-            value={budget}
-            onChange={(event) => setBudget(event.target.value)}
-            className="h-7 w-20 rounded-md border border-line bg-surface px-2 text-right"
-          />
-        </label>
-        <Button kind="main" type="submit" busy={act.busy}>
-          Set
-        </Button>
+      <RaiseBudget jobId={job.id} budgets={budgets} label="Set" onDone={() => setRaising(false)}>
         <Button onClick={() => setRaising(false)}>Close</Button>
-        {act.error !== null && <ErrorBox error={act.error} />}
-      </form>
+      </RaiseBudget>
     )
   }
   return (

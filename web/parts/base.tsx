@@ -199,9 +199,10 @@ export function Middle({ text, max = 60, mono = false }: { text: string; max?: n
   )
 }
 
+/** `retry` is given where a page cannot be shown; elsewhere something that was asked for was refused. */
 export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void }) {
   const { message, hint, code } = errorText(error)
-  if (code === 'not-found' || code === 'bad-request') {
+  if (retry && (code === 'not-found' || code === 'bad-request')) {
     return (
       <div role="alert" className="rounded-lg border border-line bg-surface px-4 py-5">
         <p className="font-medium">

@@ -8,6 +8,7 @@ import type {
   Watch,
   WatchDefinition,
 } from '../../src/contract/watch.ts'
+import { typedNumber } from '../format/typed.ts'
 
 export interface Draft {
   name: string
@@ -105,17 +106,19 @@ function definitionOf(draft: Draft): WatchDefinition {
     agent: text(draft.agent),
     memory: draft.memory,
     overlap: draft.overlap,
-    maxTier: number('Highest tier', draft.maxTier),
+    maxTier: typedNumber('Highest tier', draft.maxTier),
     dryRun: draft.dryRun || undefined,
     environment: text(draft.environment),
-    maxBudgetUsd: number('Budget of a cycle', draft.maxBudgetUsd),
-    maxBudgetUsdPerDay: number('Budget of a day', draft.maxBudgetUsdPerDay),
+    maxBudgetUsd: typedNumber('Budget of a cycle', draft.maxBudgetUsd),
+    maxBudgetUsdPerDay: typedNumber('Budget of a day', draft.maxBudgetUsdPerDay),
     maxDurationMs: duration('Longest duration', draft.maxDuration),
     hookSecret: text(draft.hookSecret),
-    eventsPerHour: number('Cycles by events per hour', draft.eventsPerHour),
+    eventsPerHour: typedNumber('Cycles by events per hour', draft.eventsPerHour),
     dedupeMs: duration('Same event within', draft.dedupe),
     renewAfterMs: isPersistent ? duration('New session after', draft.renewAfter) : undefined,
-    renewAfterCycles: isPersistent ? number('New session after cycles', draft.renewAfterCycles) : undefined,
+    renewAfterCycles: isPersistent
+      ? typedNumber('New session after cycles', draft.renewAfterCycles)
+      : undefined,
     notify: notify.length > 0 ? notify : undefined,
     webhook: text(draft.webhook),
     notifyFrom: draft.notifyFrom || undefined,
@@ -123,13 +126,6 @@ function definitionOf(draft: Draft): WatchDefinition {
 }
 
 const text = (typed: string) => (typed.trim() === '' ? undefined : typed.trim())
-
-function number(name: string, typed: string): number | undefined {
-  if (typed.trim() === '') return undefined
-  const value = Number(typed.replace(',', '.'))
-  if (!Number.isFinite(value)) throw new Error(`${name}: ${typed} is not a number`)
-  return value
-}
 
 function duration(name: string, typed: string): number | undefined {
   if (typed.trim() === '') return undefined

@@ -5,7 +5,7 @@
  *
  * The process that will be the daemon does all of it, so that it needs nobody once the old one was told to leave. The
  * command that started it watches: if it fails or is killed on the way, the command starts the old one again
- * (reinstate.ts). A process that fails when its command is gone does the same itself. Only if both are killed there is no
+ * (predecessor.ts). A process that fails when its command is gone does the same itself. Only if both are killed there is no
  * daemon, and then any command starts one.
  *
  * Agents are not touched: they run under keepers, and whichever daemon comes next adopts them. SIGTERM is used instead of

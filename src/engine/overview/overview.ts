@@ -143,6 +143,8 @@ async function pausedJobs(
         message: job.message,
         spentUsd: job.spent.usd,
         maxBudgetUsd: job.maxBudgetUsd,
+        spentTokens: job.spent.tokens,
+        maxBudgetTokens: job.maxBudgetTokens,
         since: job.endedAt ?? job.createdAt,
       }
     }),
