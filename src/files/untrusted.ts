@@ -6,13 +6,17 @@
  * the machine lacks descriptors or memory.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { throwIfLacking, unlessLacking } from './lacking.ts'
 
 export interface ReadLimits {
   maxBytes: number
-  /** Whether the path itself may be a symbolic link. Default: no. */
-  followLink?: boolean
+  /**
+   * Whether the path itself may be a symbolic link. Default: no. `beside`: only one to a file in the same folder whose name does not
+   * begin with a dot, so that whoever can make a link here does not choose which file of the machine is read.
+   */
+  followLink?: boolean | 'beside'
 }
 
 export type UntrustedFile =
@@ -47,11 +51,13 @@ export async function readUntrusted(path: string, maxBytes: number): Promise<str
 export async function examineUntrusted(path: string, limits: ReadLimits): Promise<UntrustedFile> {
   let file: FileHandle
   try {
-    file = await open(path, flagsFor(limits.followLink ?? false))
+    file = await open(path, flagsFor(limits.followLink !== undefined && limits.followLink !== false))
   } catch (error) {
     return explain(error)
   }
   try {
+    if (limits.followLink === 'beside' && !(await isBeside(file, path)))
+      return unusable('is a symbolic link to another folder or a hidden file')
     const refused = refuse(await file.stat(), limits)
     if (refused) return refused
     const bytes = Buffer.alloc(limits.maxBytes + 1 > READ_AT_ONCE ? READ_AT_ONCE : limits.maxBytes + 1)
@@ -70,7 +76,17 @@ export async function examineUntrusted(path: string, limits: ReadLimits): Promis
   }
 }
 
-export function examineUntrustedSync(path: string, limits: ReadLimits): UntrustedFile {
+/** Asks for the file that was opened: the link may have been exchanged since. */
+async function isBeside({ fd }: FileHandle, path: string): Promise<boolean> {
+  const opened = await readlink(`/proc/self/fd/${fd}`)
+  if (dirname(opened) !== (await realpath(dirname(path)))) return false
+  return basename(opened) === basename(path) || !basename(opened).startsWith('.')
+}
+
+export function examineUntrustedSync(
+  path: string,
+  limits: ReadLimits & { followLink?: boolean },
+): UntrustedFile {
   let file: number
   try {
     file = openSync(path, flagsFor(limits.followLink ?? false))

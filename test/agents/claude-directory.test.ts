@@ -1,6 +1,6 @@
 /** What a work directory would make Claude Code do, read from directories that a stranger may have written. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readClaudeDirectory, readClaudeInstructions } from '../../src/agents/claude/directory.ts'
@@ -121,4 +121,24 @@ it('collects the instructions that the CLI would not read: outermost first, with
   expect(found.every((at) => at >= 0)).toBe(true)
   expect(found).toEqual(found.toSorted((a, b) => a - b))
   expect(text).not.toContain('read by the CLI itself')
+})
+
+it('reads no instructions through a link to another folder, a hidden file or a device, but those of a file beside it', async () => {
+  const dir = temporaryDir()
+  write(dir, 'home/token', 'SECRET of the home')
+  write(dir, 'above/AGENTS.md', 'shared with others')
+  write(dir, 'above/repo/.env', 'SECRET of the project')
+  symlinkSync('AGENTS.md', join(dir, 'above/CLAUDE.md'))
+  symlinkSync('../../home/token', join(dir, 'above/repo/CLAUDE.md'))
+  const mine = join(dir, 'above/repo/CLAUDE.local.md')
+  for (const target of [join(dir, 'home/token'), '.env', '/proc/self/environ', '/dev/zero', 'CLAUDE.md']) {
+    symlinkSync(target, mine)
+    for (const workDir of ['above/repo', 'above/repo/sub']) {
+      mkdirSync(join(dir, workDir), { recursive: true })
+      const text = (await readClaudeInstructions(join(dir, workDir), ENV)) ?? ''
+      expect(text, target).toContain('shared with others')
+      expect(text, target).not.toMatch(/SECRET|PATH=/)
+    }
+    rmSync(mine)
+  }
 })

@@ -1,4 +1,5 @@
 /** The fingerprint of the files that Claude Code reads only when it starts: it changes with each of them. */
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -42,4 +43,20 @@ test('too many files are not read, and equal nothing', async () => {
   for (let link = 0; link < 20; link++) symlinkSync(skills, join(skills, `loop-${link}`))
   const read = () => readClaudeStartFiles({ CLAUDE_CONFIG_DIR: join(root, 'config') }, root)
   expect(await read()).not.toBe(await read())
+})
+
+test('what instructions import is neither waited for nor read without end', async () => {
+  const root = temporaryDir()
+  const work = join(root, 'work')
+  write(join(work, 'CLAUDE.md'), 'See @/dev/zero and @pipe and @more.md')
+  write(join(work, 'more.md'), 'See @notes.md')
+  write(join(work, 'notes.md'), 'Be brief.')
+  for (const name of ['pipe', 'AGENTS.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/AGENTS.md']) {
+    mkdirSync(dirname(join(work, name)), { recursive: true })
+    execFileSync('mkfifo', [join(work, name)])
+  }
+  const read = () => readClaudeStartFiles({ CLAUDE_CONFIG_DIR: join(root, 'config') }, work)
+  const before = await read()
+  write(join(work, 'notes.md'), 'Something else, which is longer than before.')
+  expect(await read()).not.toBe(before)
 })

@@ -9,6 +9,7 @@ import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { examineUntrusted } from '../../files/untrusted.ts'
 import type { Env } from '../adapter.ts'
 import { configDirOf } from './config-dir.ts'
 import { locateClaudeSession, slugOf } from './locate.ts'
@@ -85,13 +86,16 @@ const leadsToFolder = async (link: string) => (await stat(link).catch(() => null
 
 const IMPORT = /(?:^|\s)@([^\s`]+)/g
 const MAX_IMPORTS = 100
+const MAX_INSTRUCTIONS_BYTES = 1 << 20
 
 /** Files of instructions may import others, which may import others. */
 async function listImported(files: readonly string[]): Promise<string[]> {
   const imported = new Set<string>()
   const queue = [...files]
   for (let file = queue.pop(); file !== undefined && imported.size < MAX_IMPORTS; file = queue.pop()) {
-    const text = await readFile(file, 'utf8').catch(() => '')
+    // Only names are taken from it. It may be anything: a device, or a FIFO that nobody writes.
+    const read = await examineUntrusted(file, { maxBytes: MAX_INSTRUCTIONS_BYTES, followLink: true })
+    const text = read.kind === 'file' ? read.bytes.toString('utf8') : ''
     for (const [, name = ''] of text.matchAll(IMPORT)) {
       const path = name.startsWith('~/')
         ? join(homedir(), name.slice(2))
