@@ -1,7 +1,8 @@
 /** The states that every page has besides its content: empty, failed, without connection. And a daemon without credentials. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runJob } from '../support/jobs.ts'
+import type { Job } from '../../src/contract/job.ts'
+import { retryJob, runJob } from '../support/jobs.ts'
 import { findBrowser } from './browser.ts'
 import { Desk } from './desk.ts'
 
@@ -61,16 +62,34 @@ describe.skipIf('problem' in found)('a page', () => {
     }
   })
 
-  test('with simulated costs marks them', async () => {
+  test('with simulated costs marks them, also those that come while it is open', async () => {
+    await desk.go(page, '/costs')
+    await page.getByRole('main').getByRole('button', { name: PAGES['/costs'] }).waitFor()
     await runJob(desk.world, { prompt: 'Say hello.', permissions: 'allow' })
+    await page.getByText('Cost, partly simulated').waitFor()
     await desk.go(page, '/')
     await page
       .getByRole('banner')
       .getByText(/today, simulated/)
       .waitFor()
     await page.getByText('Cost, simulated').waitFor()
-    await desk.go(page, '/costs')
-    await page.getByText('Cost, partly simulated').waitFor()
+  })
+
+  test('shows what others did: to a job while it is open, to the tokens when it is opened again', async () => {
+    const { items } = await desk.world.api<{ items: Job[] }>('GET', '/api/jobs')
+    const id = items[0]?.id ?? ''
+    await desk.go(page, `/jobs/${id}`)
+    await page.getByRole('listitem').filter({ hasText: 'created' }).waitFor()
+    await retryJob(desk.world, id)
+    await page.getByRole('listitem').filter({ hasText: 'retried' }).waitFor()
+    await desk.go(page, '/machine')
+    await page.getByRole('list', { name: 'Tokens' }).getByText('this browser').waitFor()
+    const open = (name: string) => page.getByRole('navigation').getByRole('link', { name }).first().click()
+    await open('Jobs')
+    await page.getByRole('link', { name: 'Say hello.' }).waitFor()
+    await desk.world.api('POST', '/api/tokens', { name: 'later', scope: 'read' })
+    await open('Machine')
+    await page.getByRole('list', { name: 'Tokens' }).getByText('later').waitFor()
   })
 
   test('without a connection keeps what it shows', async () => {
