@@ -7,10 +7,10 @@ import { OutcomeName, Usage } from './outcome.ts'
 import { PendingQuestion } from './question.ts'
 import { FreshReason } from './run.ts'
 
-/** The purpose of a run, with a title for people. */
+/** The purpose of a run, or the session that a follow-up continues, with a title for people. */
 export const Subject = z
   .object({
-    kind: z.enum(['job', 'conversation', 'cycle', 'watch', 'run']),
+    kind: z.enum(['job', 'conversation', 'cycle', 'watch', 'session', 'run']),
     id: z.string(),
     title: z.string(),
   })

@@ -87,6 +87,16 @@ describe('the overview', () => {
     for (const id of ids) await stage.settled(id)
   })
 
+  test('a follow-up that is planned for a session leads to it', async () => {
+    stage.play(answers('fine'))
+    const { session } = await stage.run({ prompt: 'first' })
+    const wish = { prompt: 'Look again.\nWell.', sessionId: session ?? '', inMs: 3_600_000 }
+    const { id } = await stage.engine.createFollowUp(wish)
+    expect((await overview()).parked).toMatchObject([
+      { kind: 'follow-up', id, subject: { kind: 'session', id: session, title: 'Look again.' } },
+    ])
+  })
+
   test('what failed and what it cost since a time', async () => {
     const failing: Script = async (agent) => {
       await agent.begin()

@@ -7,6 +7,7 @@ import { formatSpan } from '../../web/format/time.ts'
 import { typedLimit } from '../../web/format/typed.ts'
 import { standingOfJob, wordOfJob } from '../../web/format/words.ts'
 import { steadyRows } from '../../web/parts/steady-rows.ts'
+import { compare, countEdits, editsOf } from '../../web/transcript/edits.ts'
 import { splitMarkdown } from '../../web/transcript/split-markdown.ts'
 import { changeOf, creationOf, draftOf, durationText } from '../../web/watch/draft.ts'
 import { Steps } from '../../web/watch/steps.ts'
@@ -145,4 +146,16 @@ test('the steps of a run: its tools and the programs of the broker, ended or not
     { kind: 'tool', about: 'sleep 9', endedAt: null },
     { kind: 'answer', name: 'a person: allow' },
   ])
+})
+
+test('edits are counted and compared; a huge one is not counted while it is folded, nor compared line by line', () => {
+  const small = { old_string: 'one\ntwo\n', new_string: 'one\n2\nthree\n' }
+  expect(countEdits(editsOf(small))).toEqual({ added: 2, removed: 1 })
+  expect(countEdits(editsOf({ edits: [small, small] }))).toEqual({ added: 4, removed: 2 })
+  expect(countEdits(editsOf({ command: 'ls' }))).toBeNull()
+  const lines = (word: string) => Array.from({ length: 50_000 }, (_, at) => `${word} ${at}\n`).join('')
+  const huge = { before: lines('old'), after: lines('new') }
+  expect([countEdits([huge]), compare(huge)]).toEqual([null, null])
+  const [hunk] = compare({ before: huge.before, after: `${huge.before}one more\n` }) ?? []
+  expect(hunk?.lines.at(-1)).toBe('+one more')
 })

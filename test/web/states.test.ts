@@ -1,6 +1,8 @@
 /** The states that every page has besides its content: empty, failed, without connection. And a daemon without credentials. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Session } from '../../src/contract/session.ts'
+import type { Watch } from '../../src/contract/watch.ts'
 import { runJob } from '../support/jobs.ts'
 import { findBrowser } from './browser.ts'
 import { Desk } from './desk.ts'
@@ -61,16 +63,48 @@ describe.skipIf('problem' in found)('a page', () => {
     }
   })
 
-  test('with simulated costs marks them', async () => {
+  test('with simulated costs marks them, also those that come while it is open', async () => {
+    await desk.go(page, '/costs')
+    await page.getByRole('main').getByRole('button', { name: PAGES['/costs'] }).waitFor()
     await runJob(desk.world, { prompt: 'Say hello.', permissions: 'allow' })
+    await page.getByText('Cost, partly simulated').waitFor()
     await desk.go(page, '/')
     await page
       .getByRole('banner')
       .getByText(/today, simulated/)
       .waitFor()
     await page.getByText('Cost, simulated').waitFor()
-    await desk.go(page, '/costs')
-    await page.getByText('Cost, partly simulated').waitFor()
+  })
+
+  test('shows what others did: to a watch while it is open, to the tokens when it is opened again', async () => {
+    const { workDir } = desk.world
+    const post = <T>(path: string, body: object = {}) => desk.world.api<T>('POST', path, body)
+    const watch = await post<Watch>('/api/watches', { name: 'web', prompt: 'Look.', workDir })
+    await desk.go(page, '/watches/web')
+    const done = page.getByRole('list').filter({ hasText: 'command line' })
+    await done.getByText('created').waitFor()
+    // A request is on record once it is answered: the change that the second one makes comes after that.
+    await post(`/api/watches/${watch.id}/pause`)
+    await post(`/api/watches/${watch.id}/resume`)
+    await done.getByText('paused').waitFor()
+    await desk.go(page, '/machine')
+    await page.getByRole('list', { name: 'Tokens' }).getByText('this browser').waitFor()
+    const open = (name: string) => page.getByRole('navigation').getByRole('link', { name }).first().click()
+    await open('Jobs')
+    await page.getByRole('link', { name: 'Say hello.' }).waitFor()
+    await post('/api/tokens', { name: 'later', scope: 'read' })
+    await open('Machine')
+    await page.getByRole('list', { name: 'Tokens' }).getByText('later').waitFor()
+  })
+
+  test('leads from a follow-up to the session that it is planned for', async () => {
+    const { items } = await desk.world.api<{ items: Session[] }>('GET', '/api/sessions')
+    const wish = { prompt: 'Look again.', sessionId: items[0]?.id, inMs: 3_600_000 }
+    await desk.world.api('POST', '/api/followups', wish)
+    await desk.go(page, '/')
+    await page.getByRole('link', { name: 'Look again.' }).click()
+    await page.waitForURL(`**/sessions/${items[0]?.id}`)
+    await page.getByText('Look again.').first().waitFor()
   })
 
   test('without a connection keeps what it shows', async () => {

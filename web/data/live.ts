@@ -40,18 +40,21 @@ function set(at: FeedState): void {
   for (const listener of listeners) listener()
 }
 
-/** The first part of the keys of queries that show something of this kind. */
+/**
+ * The first part of the keys of queries that show something of this kind. Requests of people are no changes themselves:
+ * `audit` is asked again when something changed that they can be about.
+ */
 const SHOWN_IN: Readonly<Record<Change['kind'], readonly string[]>> = {
-  run: ['overview', 'run', 'runs', 'chain', 'cycle', 'job', 'status', 'plan', 'session'],
-  job: ['overview', 'job', 'jobs'],
-  conversation: ['conversation', 'conversations', 'plan'],
+  run: ['overview', 'run', 'runs', 'chain', 'cycle', 'job', 'status', 'plan', 'session', 'costs', 'audit'],
+  job: ['overview', 'job', 'jobs', 'audit'],
+  conversation: ['conversation', 'conversations', 'plan', 'audit'],
   message: ['conversation', 'plan'],
-  session: ['session', 'sessions'],
+  session: ['session', 'sessions', 'audit'],
   question: ['overview', 'run', 'runs', 'job', 'chain', 'cycle', 'audit'],
   approval: ['overview', 'chain', 'cycle', 'run', 'audit'],
-  watch: ['overview', 'watches', 'watch'],
-  cycle: ['overview', 'cycle', 'cycles', 'watches', 'watch'],
-  'follow-up': ['overview', 'cycle', 'run', 'follow-ups', 'session'],
+  watch: ['overview', 'watches', 'watch', 'audit'],
+  cycle: ['overview', 'cycle', 'cycles', 'watches', 'watch', 'audit'],
+  'follow-up': ['overview', 'cycle', 'run', 'follow-ups', 'session', 'audit'],
   obstacle: ['overview', 'status'],
   notification: [],
 }

@@ -11,6 +11,9 @@ const PAGES = {
   getNextPageParam: (page: { nextCursor: string | null }) => page.nextCursor ?? undefined,
 }
 
+/** The change feed does not tell of everything here: it is asked again when it is opened, and when its window is. */
+const WHEN_LOOKED_AT = { staleTime: 0, refetchOnWindowFocus: true }
+
 /** Empty filters are not sent. */
 const asked = <Filters extends object>(filters: Filters) =>
   Object.fromEntries(
@@ -34,12 +37,15 @@ export const agentsQuery = () =>
   queryOptions({ queryKey: ['agents'], queryFn: () => client.listAgents(), staleTime: 60_000 })
 export const configurationQuery = () =>
   queryOptions({ queryKey: ['configuration'], queryFn: () => client.configuration() })
-export const tokensQuery = () => queryOptions({ queryKey: ['tokens'], queryFn: () => client.listTokens() })
-export const trustQuery = () => queryOptions({ queryKey: ['trust'], queryFn: () => client.listTrust() })
+export const tokensQuery = () =>
+  queryOptions({ queryKey: ['tokens'], queryFn: () => client.listTokens(), ...WHEN_LOOKED_AT })
+export const trustQuery = () =>
+  queryOptions({ queryKey: ['trust'], queryFn: () => client.listTrust(), ...WHEN_LOOKED_AT })
 export const auditQuery = (subject?: string) =>
   queryOptions({
     queryKey: ['audit', subject ?? ''],
     queryFn: async () => (await client.listAudit({ subject, limit: 50 })).items,
+    ...WHEN_LOOKED_AT,
   })
 
 export const runQuery = (id: string) =>

@@ -1,21 +1,15 @@
 /** Differences, line by line: of an edit, or of a patch of git. */
-import { parsePatch, type StructuredPatchHunk, structuredPatch } from 'diff'
-import { memo, useState } from 'react'
+import { parsePatch, type StructuredPatchHunk } from 'diff'
+import { memo, useMemo, useState } from 'react'
 import { formatCount } from '../format/amounts.ts'
 import { inert } from '../format/text.ts'
+import { Code } from './code.tsx'
+import { compare, countOf, type Edit, type LineCounts } from './edits.ts'
 
 const MAX_LINES = 400
 const MAX_LINE_CHARS = 2000
 
-export function countOf(hunks: readonly StructuredPatchHunk[]): { added: number; removed: number } {
-  const lines = hunks.flatMap((hunk) => hunk.lines)
-  return {
-    added: lines.filter((line) => line.startsWith('+')).length,
-    removed: lines.filter((line) => line.startsWith('-')).length,
-  }
-}
-
-export function Counts({ added, removed }: { added: number; removed: number }) {
+export function Counts({ added, removed }: LineCounts) {
   return (
     <span className="font-mono text-small whitespace-nowrap">
       <span className="text-ok">+{formatCount(added)}</span>{' '}
@@ -24,12 +18,27 @@ export function Counts({ added, removed }: { added: number; removed: number }) {
   )
 }
 
-export const EditDiff = memo(function EditDiff({ before, after }: { before: string; after: string }) {
-  const { hunks } = structuredPatch('', '', before, after, undefined, undefined, { context: 3 }) ?? {
-    hunks: [],
-  }
-  return <Hunks hunks={hunks} />
+/** Both texts, if there are too many differences to find them line by line. */
+export const EditDiff = memo(function EditDiff({ edit }: { edit: Edit }) {
+  const hunks = useMemo(() => compare(edit), [edit])
+  if (hunks !== null) return <Hunks hunks={hunks} />
+  return (
+    <>
+      <p className="text-label text-muted">There are too many differences to show them line by line.</p>
+      <Side name="before" text={edit.before} />
+      <Side name="after" text={edit.after} />
+    </>
+  )
 })
+
+function Side({ name, text }: { name: string; text: string }) {
+  return (
+    <div>
+      <p className="mb-0.5 text-label text-muted">{name}</p>
+      <Code code={text} language={null} />
+    </div>
+  )
+}
 
 export function Hunks({ hunks }: { hunks: readonly StructuredPatchHunk[] }) {
   const [whole, setWhole] = useState(false)

@@ -1,30 +1,15 @@
 /** A tool call as one line, with its input and output on demand; edits show their differences. */
 
-import { structuredPatch } from 'diff'
-import { memo, useState } from 'react'
+import { memo, useMemo, useState } from 'react'
 import { inert, resultText } from '../format/text.ts'
 import { formatSpan } from '../format/time.ts'
 import { Middle } from '../parts/base.tsx'
 import { Elapsed } from '../parts/clock.tsx'
 import { Code } from './code.tsx'
-import { Counts, countOf, EditDiff } from './diff.tsx'
+import { Counts, EditDiff } from './diff.tsx'
+import { countEdits, type Edit, editsOf } from './edits.ts'
 import { languageOfPath } from './highlight.ts'
 import type { ToolItem } from './items.ts'
-
-interface Edit {
-  before: string
-  after: string
-}
-
-/** The edits in the input of a tool that changes files. */
-function editsOf(input: unknown): Edit[] {
-  if (typeof input !== 'object' || input === null) return []
-  const { old_string, new_string, edits } = input as Record<string, unknown>
-  if (typeof old_string === 'string' && typeof new_string === 'string') {
-    return [{ before: old_string, after: new_string }]
-  }
-  return Array.isArray(edits) ? edits.flatMap(editsOf) : []
-}
 
 const field = (input: unknown, name: string): string | null => {
   const value =
@@ -34,14 +19,8 @@ const field = (input: unknown, name: string): string | null => {
 
 export const ToolLine = memo(function ToolLine({ tool, live }: { tool: ToolItem; live: boolean }) {
   const [open, setOpen] = useState(false)
-  const edits = tool.toolKind === 'write' ? editsOf(tool.input) : []
-  const counts = edits.reduce(
-    (sum, { before, after }) => {
-      const { added, removed } = countOf(structuredPatch('', '', before, after)?.hunks ?? [])
-      return { added: sum.added + added, removed: sum.removed + removed }
-    },
-    { added: 0, removed: 0 },
-  )
+  const edits = useMemo(() => (tool.toolKind === 'write' ? editsOf(tool.input) : []), [tool])
+  const counts = useMemo(() => countEdits(edits), [edits])
   const running = live && tool.result === null && tool.endedAt === null
   return (
     <div className={tool.nested ? 'ml-5 border-l border-line pl-2' : ''}>
@@ -61,7 +40,7 @@ export const ToolLine = memo(function ToolLine({ tool, live }: { tool: ToolItem;
         <span className="min-w-0 flex-1 truncate text-muted">
           <Middle text={tool.about} max={110} mono />
         </span>
-        {edits.length > 0 && <Counts {...counts} />}
+        {counts && <Counts {...counts} />}
         <Outcome tool={tool} running={running} />
       </button>
       {open && <ToolBody tool={tool} edits={edits} />}
@@ -101,9 +80,9 @@ function ToolBody({ tool, edits }: { tool: ToolItem; edits: readonly Edit[] }) {
   return (
     <div className="mt-1 mb-2 ml-6 flex flex-col gap-2">
       {edits.length > 0 ? (
-        edits.map(({ before, after }, index) => (
+        edits.map((edit, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call do not change.
-          <EditDiff key={index} before={before} after={after} />
+          <EditDiff key={index} edit={edit} />
         ))
       ) : command !== null ? (
         <Code code={command} language="bash" />

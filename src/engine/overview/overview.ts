@@ -233,12 +233,17 @@ async function parkedOf(
     })
   }
   const planned = (await store.listFollowUps({ state: 'planned', limit: MAX_WAITING })).items
-  for (const { id, runId, prompt, reason, dueAt } of planned) {
+  for (const { id, runId, sessionId, prompt, reason, dueAt } of planned) {
     const run = runId === null ? null : await store.getRun(runId)
+    const title = firstLine(prompt)
     parked.push({
       kind: 'follow-up',
       id,
-      subject: run ? await subjectOf(run) : { kind: 'run', id: runId ?? id, title: firstLine(prompt) },
+      subject: run
+        ? await subjectOf(run)
+        : sessionId
+          ? { kind: 'session', id: sessionId, title }
+          : { kind: 'run', id: runId ?? id, title },
       message: firstLine(reason ?? prompt),
       until: dueAt.toISOString(),
       behind: 0,
