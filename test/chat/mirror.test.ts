@@ -36,10 +36,11 @@ afterAll(() => world.close())
 
 const projects = () => join(world.configDir, 'projects')
 const mirrorOf = ({ session }: Pick<RunDetail, 'session'>) => join(world.home, 'mirror', session ?? '')
+/** Without those that the CLI is just writing. */
 const filesIn = (dir: string) =>
   existsSync(dir)
     ? readdirSync(dir, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
+        .filter((entry) => entry.isFile() && !entry.name.includes('.tmp.'))
         .map(({ name }) => name)
     : []
 /** Everything but the last message that the model was sent. */

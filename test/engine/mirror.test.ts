@@ -196,12 +196,13 @@ it('a file of many megabytes is copied in pieces', async () => {
   expect((await read()) === `z${lines}`).toBe(true)
 })
 
-it('copies the other files of the session, and follows no link', async () => {
+it('copies the other files of the session, follows no link, and leaves out what is just being written', async () => {
   const { dir, project, mirrors, session } = setUp()
   mkdirSync(join(project, AGENT_ID, 'subagents'), { recursive: true })
   mkdirSync(join(project, AGENT_ID, 'tool-results'))
   writeFileSync(join(project, AGENT_ID, 'subagents', 'agent-a.jsonl'), 'inner')
   writeFileSync(join(project, AGENT_ID, 'tool-results', 'empty.txt'), '')
+  writeFileSync(join(project, AGENT_ID, 'subagents', 'agent-a.meta.json.tmp.0019fa37'), '{"half')
   writeFileSync(join(dir, 'secret'), 'secret')
   symlinkSync(join(dir, 'secret'), join(project, AGENT_ID, 'link'))
   symlinkSync(dir, join(project, AGENT_ID, 'folder-link'))

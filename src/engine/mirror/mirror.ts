@@ -211,11 +211,15 @@ export class Mirror {
   }
 }
 
+/** A file that is being written, to replace another at once. */
+const TEMPORARY = /\.tmp(\.\w+)?$/
+
 /** The paths of regular files in a folder, without links. */
 async function listFiles(folder: string, max: number, depth: number): Promise<string[][]> {
   const files: string[][] = []
   for (const entry of await listDir(folder)) {
     if (files.length >= max) break
+    if (TEMPORARY.test(entry.name)) continue
     if (entry.isFile()) files.push([entry.name])
     else if (entry.isDirectory() && depth > 0) {
       const inner = await listFiles(join(folder, entry.name), max - files.length, depth - 1)
