@@ -81,7 +81,7 @@ export function Conversations() {
   )
 }
 
-/** What its agent does now; null: nothing. */
+/** Tells whether the agent of a conversation works, waits or needs somebody; null: none of these. */
 function stateOf({ id }: Conversation, overview: Overview | undefined) {
   const isIt = ({ subject }: { subject: Subject }) => subject.id === id
   if (overview?.needsYou.some(isIt)) return { standing: 'ask', word: 'needs you' } as const

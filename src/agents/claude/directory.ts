@@ -141,7 +141,7 @@ export async function readClaudeInstructions(workDir: string, env: Env): Promise
   ]
   const texts: string[] = []
   for (const path of paths) {
-    // What is read here is sent to the model. An agent can make links in its directory, also to files that it must not see.
+    // Reprise sends this text to the model, and an agent can make links in its directory, also to files that it must not see.
     const read = await examineUntrusted(path, { maxBytes: MAX_INSTRUCTIONS_BYTES, followLink: 'beside' })
     const text = read.kind === 'file' ? read.bytes.toString('utf8').trim() : ''
     if (text !== '') texts.push(`Contents of ${path} (instructions for this project):\n\n${text}`)

@@ -47,7 +47,7 @@ interface UpOptions {
   scenario?: string
   restart?: boolean
   restoreBackup?: string | true
-  /** Given by the command to the process that it starts. */
+  /** `reprise up` passes it to the process that it starts in the background. */
   replace?: string
 }
 
