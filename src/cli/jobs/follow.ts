@@ -12,7 +12,6 @@ import { formatCost, formatDuration, formatTokens } from '../terminal/amounts.ts
 import { type Style, styleFor } from '../terminal/terminal.ts'
 import { withLocalTimes } from '../terminal/time.ts'
 import { jobStateOf, whatNext } from './text.ts'
-import { createWaitNotice } from './wait-notice.ts'
 
 interface JobFollowOptions {
   /** Start after the event with this number. */
@@ -30,8 +29,6 @@ export async function followJob(
   const { id } = job
   let end: Ended | null = null
   for (const runId of attachment ? (await client.getJob(id)).runIds : [job.runId]) {
-    const isCurrent = runId === job.runId
-    const waits = createWaitNotice(client, id)
     end = await followToEnd(
       client,
       { runId, noun: 'job', cancel: () => client.cancelJob(id), command: `reprise attach ${id}` },
@@ -40,9 +37,8 @@ export async function followJob(
         leave: () => process.exit(EXIT.interrupted),
         announceResume: true,
         ...(attachment ? { attachment } : { before: job.progress, after }),
-        ...(isCurrent ? { see: waits.see, begin: waits.begin } : {}),
       },
-    ).finally(waits.close)
+    )
     if (end.left) return
   }
   if (end) await tellEnd(client, id, end, context)

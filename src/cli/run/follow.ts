@@ -8,6 +8,7 @@ import type { Attachment } from './attachment.ts'
 import type { LineInput } from './line-input.ts'
 import { createQuestions } from './questions.ts'
 import { createRunView, type RunViewOptions } from './view.ts'
+import { createWaitNotice } from './wait-notice.ts'
 
 /** How long the daemon may be unreachable before following ends with an error. The agent keeps running. */
 const AWAY_MS = 60_000
@@ -31,8 +32,6 @@ export interface FollowOptions extends RunViewOptions {
   input?: LineInput | undefined
   /** Start after the event with this number. */
   after?: number
-  /** Called before the first event; may add a line later. */
-  begin?: (note: (line: string) => void) => void
   /** Called with every event after it was shown; may add a line. */
   see?: (event: RunEvent, note: (line: string) => void) => void
 }
@@ -50,7 +49,7 @@ export async function followToEnd(
   client: Client,
   followed: Followed,
   context: CliContext,
-  { leave = () => {}, signal, attachment, input, after = 0, begin, see, ...shown }: FollowOptions,
+  { leave = () => {}, signal, attachment, input, after = 0, see, ...shown }: FollowOptions,
 ): Promise<Ended> {
   const { runId } = followed
   const view = createRunView(context, shown)
@@ -75,7 +74,7 @@ export async function followToEnd(
   }
   const until = signal ?? attachment?.left
   const follow = { after, retryForMs: AWAY_MS, onRetry, ...(until ? { signal: until } : {}) }
-  begin?.(view.note)
+  const waits = createWaitNotice(client, runId, view.note)
   try {
     for await (const event of client.events(runId, follow)) {
       away = false
@@ -83,6 +82,7 @@ export async function followToEnd(
       else await view.show(event)
       questions.see(event)
       see?.(event, view.note)
+      waits.see(event)
       if (event.type === 'note' && (await isPausedBy(client, runId, event.text))) break
     }
   } catch (error) {
@@ -93,6 +93,7 @@ export async function followToEnd(
       hint: `The ${followed.noun} is not lost. Start the daemon with \`reprise up\`, then see \`${followed.command}\`.`,
     })
   } finally {
+    waits.close()
     questions.close()
     interrupts.restore()
     attachment?.showIn(null)

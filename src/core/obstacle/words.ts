@@ -60,4 +60,10 @@ export function sayBehind({ shares, id, jobId, state, why, asks }: Ahead): strin
 }
 
 export const sayNoFreeSlot = (running: number, concurrency: number) =>
-  `waits for a free slot: ${running} runs are at work (run.concurrency: ${concurrency})`
+  `waits for a free slot: ${atWork(running)} (run.concurrency: ${concurrency}); \`reprise runs\` lists them`
+
+/** Why a run waits whose agent has a limit of its own. */
+export const sayAgentBusy = (agent: string, running: number, concurrency: number) =>
+  `waits for a free slot: ${atWork(running)} with ${agent} (agents.${agent}.concurrency: ${concurrency}); \`reprise runs\` lists them`
+
+const atWork = (running: number) => (running === 1 ? '1 run is at work' : `${running} runs are at work`)

@@ -72,6 +72,17 @@ export async function countRuns(
   return { queued, running, settled: sum(totals) - queued - running }
 }
 
+/** How many runs each agent works on; agents without one are left out. */
+export async function countRunning(db: Kysely<Tables>): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('runs')
+    .select((eb) => ['agent', eb.fn.countAll<number>().as('runs')])
+    .where('state', '=', 'running')
+    .groupBy('agent')
+    .execute()
+  return new Map(rows.map(({ agent, runs }) => [agent, Number(runs)]))
+}
+
 /** Settles a run that has no attempt in progress. Returns false if it has one, or is settled already. */
 export async function settleQueued(
   tx: Tx,

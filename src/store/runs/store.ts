@@ -37,6 +37,8 @@ export interface RunStore {
   /** The run that a queued one has to wait for; null if it is not another run. */
   findAhead: (id: RunId) => Promise<startable.Ahead | null>
   countRuns: () => Promise<{ queued: number; running: number; settled: number }>
+  /** How many runs each agent works on; agents without one are left out. */
+  countRunning: () => Promise<Map<string, number>>
   settleQueued: (id: RunId, outcome: Outcome, at: Date, effects?: readonly RunEffect[]) => Promise<boolean>
   markCancelRequested: (id: RunId, at: Date) => Promise<boolean>
   /** Stores the request of a queued run as the settings of its work directory limit it. */
@@ -110,6 +112,7 @@ export function createRunStore(reader: Kysely<Tables>, write: Write, redactor: R
     nextDueAt: (now) => startable.nextDueAt(reader, now),
     findAhead: (id) => startable.findAhead(reader, id),
     countRuns: () => runs.countRuns(reader),
+    countRunning: () => runs.countRunning(reader),
     settleQueued: (id, outcome, at, effects) =>
       write((tx) => runs.settleQueued(tx, id, outcome, at, effects)),
     markCancelRequested: (id, at) => write((tx) => runs.markCancelRequested(tx, id, at)),
