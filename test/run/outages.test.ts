@@ -45,11 +45,14 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
         { reply: 'Answered.' },
       ],
     },
-    { jobs: { backoff: '200ms', perWorkDir: 10 }, run: { concurrency: 2, termAfter: '1s', killAfter: '1s' } },
+    { jobs: { backoff: '200ms', perWorkDir: 20 }, run: { concurrency: 2, termAfter: '1s', killAfter: '1s' } },
   )
   await world.startDaemon()
   const chat = await Chat.create(world)
   const before = await chat.say('the first question')
+  const chats = await Promise.all(Array.from({ length: ALL ? 6 : 1 }, () => Chat.create(world)))
+  await Promise.all(chats.map((other) => other.say('hello')))
+  const regretted = await Chat.create(world)
 
   // The connection is lost before the answer comes, and again when the CLI tries once more by itself.
   const lost = await world.run({ prompt: 'hold the line' })
@@ -62,15 +65,28 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   await world.simulator.goAway()
   const turn = await chat.post('the second question')
   const nextTurn = await chat.post('the third question')
+  const takenBack = await regretted.post('never mind')
+  const turns = await Promise.all(chats.map((other, n) => other.post(`the question in chat ${n}.`)))
   const jobs = await Promise.all(
-    ['one', 'two'].map((name) => createJob(world, { prompt: `the job ${name}`, maxResumes: 0 })),
+    Array.from({ length: ALL ? 7 : 2 }, (_, n) =>
+      createJob(world, { prompt: `the job ${n}.`, maxResumes: 0 }),
+    ),
   )
-  const tier = await world.createRun({ prompt: TASK, tier: 1 })
+  const tiers = await Promise.all(
+    Array.from({ length: ALL ? 3 : 1 }, () => world.createRun({ prompt: TASK, tier: 1 })),
+  )
   await world.api('POST', '/api/followups', { prompt: 'and later?', runId: before.id, inMs: 1000 })
-  const all = [atWork.runId, turn.id, ...jobs.map(({ runId }) => runId), tier.id]
+  /** What each run was asked. */
+  const asked = new Map([
+    [atWork.runId, 'work on it'],
+    [turn.id, 'the second question'],
+    ...turns.map(({ id }, n) => [id, `the question in chat ${n}.`] as const),
+    ...jobs.map(({ runId }, n) => [runId, `the job ${n}.`] as const),
+    ...tiers.map(({ id }) => [id, TASK] as const),
+  ])
 
   // All of them wait, and also the follow-up, which has become a run by then.
-  const waits = (open: Obstacle) => open.waitingCount + (open.probe ? 1 : 0) >= all.length
+  const waits = (open: Obstacle) => open.waitingCount + (open.probe ? 1 : 0) >= asked.size
   const open = await obstacle((o) => waits(o) && o.failures >= 2, 'all to wait')
   expect(open).toMatchObject({
     kind: 'outage',
@@ -94,6 +110,9 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
     message: expect.stringMatching(/outage.*continues automatically/),
   })
 
+  await regretted.drop(0)
+  expect(await world.settled(takenBack.id)).toMatchObject({ outcome: 'cancelled' })
+
   await world.killDaemon()
   await world.startDaemon()
   await until(() => world.processes().length === 0, 'no process, between two tries', PATIENT)
@@ -103,30 +122,32 @@ it('an outage: mixed runs wait without processes, across a kill of the daemon, a
   await world.simulator.comeBack()
 
   const { items } = await world.api<{ items: RunDetail[] }>('GET', '/api/runs?limit=50')
-  for (const { id } of items) expect(await world.settled(id)).toMatchObject({ outcome: 'completed' })
+  for (const { id } of items)
+    expect(await world.settled(id)).toMatchObject({
+      outcome: id === takenBack.id ? 'cancelled' : 'completed',
+    })
   expect(
     world.simulator
       .requests()
       .slice(refused)
       .filter(({ status: code }) => code !== 200),
   ).toEqual([])
-  for (const id of all) {
+  for (const [id, text] of asked) {
     const run = await world.getRun(id)
     expect(new Set(run.attempts.map(({ agentSessionId }) => agentSessionId)).size).toBe(1)
     expect(run.attempts.every(({ resumed, freshReason }) => resumed || freshReason === 'first-run')).toBe(
       true,
     )
+    expect(countIn(run.sessionId, text), text).toBe(1)
   }
   const job = await world.getRun(atWork.runId)
   expect(job.attempts.map((a) => a.outcome?.name)).toEqual(
     expect.arrayContaining(['outage', 'completed'] as const),
   )
-  expect(countIn(job.sessionId, 'work on it')).toBe(1)
-  expect(countIn((await world.getRun(turn.id)).sessionId, 'the second question')).toBe(1)
   expect((await world.getRun(turn.id)).sessionId).toBe(before.sessionId)
-  for (const [index, name] of ['one', 'two'].entries()) {
-    expect(countIn((await world.getRun(jobs[index]!.runId)).sessionId, `the job ${name}`)).toBe(1)
-  }
+  for (const text of ['the first question', 'the third question', 'and later?'])
+    expect(countIn(before.sessionId, text), text).toBe(1)
+  expect(JSON.stringify(world.simulator.requests())).not.toContain('never mind')
   expect((await status()).obstacles).toEqual([])
 }, 240_000)
 
