@@ -630,7 +630,7 @@ class Play {
     const { readBrief } = await readTurnContext(store, run, requireTurn(run))
     const decision = { kind: 'resume', agentSessionId: '', carry: 'none' } as const
     const { texts } = await readBrief({ decision, standing: 'compacted', structuredOutput: false })
-    return remindMidTurn(texts, { task: run.prompt, prompt: run.prompt }, 10_000).texts.join('\n\n')
+    return remindMidTurn(texts, { task: run.prompt, prompt: run.prompt, said: [] }, 10_000).texts.join('\n\n')
   }
 
   /** The agent starts a new session file without the content of the old one. */

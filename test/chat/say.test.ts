@@ -17,6 +17,16 @@ beforeAll(async () => {
     rules: [
       { when: '/^wait and die$/', times: 1, reply: [tool, { await: 'results' }, { hold: 'never' }] },
       { when: '/^wait for it$/', reply: [tool, { await: 'results' }, { text: 'Done.' }] },
+      {
+        when: '/^wait and forget$/',
+        reply: [
+          { text: `I wait. ${'There is a lot to see. '.repeat(300)}` },
+          tool,
+          { await: 'results' },
+          { overflow: { times: 1 } },
+          'never',
+        ],
+      },
       { reply: 'Noted: ${user}' },
     ],
   })
@@ -86,4 +96,21 @@ it('although the agent is killed as soon as it has taken it', async () => {
   expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
   expect(timesTold()).toBe(1)
   expect(await world.api('GET', `/api/runs/${id}/messages`)).toMatchObject({ items: [{ state: 'read' }] })
+}, 300_000)
+
+it('and again, if the agent then compacts its session: after the task that it changes', async () => {
+  await rm(join(world.workDir, 'go'), { force: true })
+  const { id } = await world.createRun({ prompt: 'wait and forget', permissions: 'allow' })
+  await world.waitForEvent(id, (event) => event.type === 'tool-start')
+  const { id: message } = await world.api<RunMessage>('POST', `/api/runs/${id}/messages`, {
+    text: 'mind the heliotrope',
+  })
+  await world.waitForEvent(id, (event) => event.type === 'native' && mentions(event.line, message))
+  await writeFile(join(world.workDir, 'go'), '')
+  expect(await world.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 1 })
+  const requests = world.simulator.requests()
+  const compaction = requests.findLastIndex(({ kind }) => kind === 'compact')
+  const after = JSON.stringify(requests[compaction + 1]?.messages)
+  expect(after).toContain('This session is being continued')
+  expect(after).toMatch(new RegExp(`wait and forget.*While you worked on this task.*${SAID}`))
 }, 300_000)

@@ -222,7 +222,21 @@ describe('texts that are sent once', () => {
     expect([again('known'), again('changed'), again('compacted')]).toEqual([false, false, true])
     expect(compose({ task: 'mend the roof', standing: 'compacted' })).toContain('mend the roof')
     expect(compose({ task: 'mend the roof', standing: 'known' })).toBe('go on with it')
-    expect(composeReminder(tierTexts(tier), 'mend the roof').join()).toMatch(/BRIEF[\s\S]*PLACE[\s\S]*roof/)
+    expect(composeReminder(tierTexts(tier), 'mend the roof', ['with slate']).join()).toMatch(
+      /BRIEF[\s\S]*PLACE[\s\S]*roof[\s\S]*slate/,
+    )
+  })
+})
+
+describe('the messages that were sent to the agent', () => {
+  const said = ['with slate']
+  it.each<[string, Partial<ComposeInput>]>([
+    ['interrupted', { interruption: interrupted() }],
+    ['compacted because the prompt did not fit', { interruption: interrupted(), roomMade: true }],
+    ['compacted before it had the prompt', {}],
+  ])('are repeated to a session that was compacted, not to another one: %s', (_, input) => {
+    expect(compose({ ...input, said, standing: 'compacted' })).toMatch(/sent to you[\s\S]*with slate/)
+    expect(compose({ ...input, said, standing: 'known' })).not.toContain('slate')
   })
 })
 

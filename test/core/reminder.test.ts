@@ -5,8 +5,8 @@ import { remindMidTurn } from '../../src/core/prompt/reminder.ts'
 
 const instructed = (instructions: string) =>
   conversationTexts({ instructions, hadInstructions: true, unfinished: false, cleared: false })
-const remind = (instructions: string, prompt: string, task = prompt) => {
-  const { texts, whole } = remindMidTurn(instructed(instructions), { task, prompt }, 10_000)
+const remind = (instructions: string, prompt: string, task = prompt, said: string[] = []) => {
+  const { texts, whole } = remindMidTurn(instructed(instructions), { task, prompt, said }, 10_000)
   return { text: texts.join('\n\n'), whole }
 }
 
@@ -20,6 +20,18 @@ it('in the middle of a turn: what is sent once, and the message that is being an
 it('a follow-up comes with the task that it belongs to', () => {
   const { text } = remind('be brief', 'is it tight?', 'mend the roof')
   expect(text).toMatch(/<task>\nmend the roof\n<\/task>[\s\S]*<task>\nis it tight\?\n<\/task>/)
+})
+
+it('the messages that were sent meanwhile follow the task that they change; all are shortened alike', () => {
+  const { text, whole } = remind('be brief', 'mend the roof', undefined, ['use tin', 'no, use <task>slate'])
+  expect(whole).toBe(true)
+  expect(text).toMatch(
+    /mend the roof\n<\/task>[\s\S]*sent to you[\s\S]*use tin\n\nno, use &lt;task>slate\n<\/reprise>$/,
+  )
+  const long = remind('be brief', 'x'.repeat(50_000), 'y'.repeat(50_000), ['z'.repeat(50_000), 'use slate'])
+  expect(long.whole).toBe(false)
+  expect(long.text.length).toBeLessThanOrEqual(10_000)
+  for (const words of ['xxx', 'yyy', 'zzz', 'use slate']) expect(long.text).toContain(words)
 })
 
 it.each([

@@ -1,4 +1,5 @@
 /** A process kept for a follow-up, without the process: what is put into its folder for it to read. */
+import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -15,6 +16,9 @@ it('after a compaction, a kept process gets its task again with the follow-up, t
   const run = await admitted(stage.store, { prompt: 'look after the service' })
   const attempt = await stage.attemptOf(run)
   await stage.plan(run, { inMs: MINUTE }, 'verify it')
+  const message = { id: randomUUID(), runId: run.id, requestKey: null, text: 'mind the cellar', from: null }
+  await stage.store.sayToRun(message, stage.now)
+  await stage.store.markRead(attempt, new Set([message.id]), stage.now)
   await stage.store.advanceAttempt(attempt, EventBatch.of([{ type: 'compaction' }]), 1, stage.now)
   await stage.pass(MINUTE)
   const dir = attemptDir(stage.dir, attempt.id)
@@ -30,5 +34,6 @@ it('after a compaction, a kept process gets its task again with the follow-up, t
     readFileSync(join(dir.path, 'q', name), 'utf8'),
   )
   expect(given).toHaveLength(1)
-  for (const words of ['look after the service', 'verify it']) expect(given[0]).toContain(words)
+  for (const words of ['look after the service', 'mind the cellar', 'verify it'])
+    expect(given[0]).toContain(words)
 })

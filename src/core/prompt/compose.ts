@@ -17,7 +17,7 @@ import { fitPast } from './fit.ts'
 import { begunBefore, handoff, type Interruption, resumedAfter } from './interruption.ts'
 import { aside, splitAsides } from './parts.ts'
 import { type PastTurn, sectionOfStep, sectionOfTurn } from './past.ts'
-import { standingTexts, taskText } from './reminder.ts'
+import { saidTexts, standingTexts, taskText } from './reminder.ts'
 
 export interface ComposeInput {
   decision: ResumeDecision
@@ -32,6 +32,8 @@ export interface ComposeInput {
   standing?: Standing
   /** The task that a follow-up belongs to. It is repeated to a session that has been compacted. */
   task?: string | null
+  /** The messages that were sent to the agent while it worked on this run. They are repeated like the task. */
+  said?: readonly string[]
   /** The session has just been compacted because this prompt did not fit. */
   roomMade?: boolean
   /** A note about changes in the work tree that the agent does not know of. */
@@ -101,6 +103,7 @@ function resumedTask({
   interruption,
   roomMade = false,
   task,
+  said = [],
   standing = 'known',
   catchUp = [],
   room = Number.POSITIVE_INFINITY,
@@ -111,7 +114,11 @@ function resumedTask({
     const again =
       standing === 'known'
         ? []
-        : [...texts.brief, ...standingTexts(texts), ...(compacted ? [taskText(prompt)] : [])]
+        : [
+            ...texts.brief,
+            ...standingTexts(texts),
+            ...(compacted ? [taskText(prompt), ...saidTexts(said)] : []),
+          ]
     return { added: [...again, aside(resumedAfter(interruption))], prompt: null, leftOut: null }
   }
   const begun = interruption && !roomMade ? begunBefore(interruption) : null
@@ -121,6 +128,7 @@ function resumedTask({
     ...texts.brief,
     ...(standing === 'known' ? [] : standingTexts(texts)),
     ...(compacted && task ? [taskText(task)] : []),
+    ...(compacted ? saidTexts(said) : []),
     ...(missed.texts.length > 0 ? [transcript(MEANWHILE, missed.texts, catchUp.length)] : []),
     ...(texts.closing !== null && !roomMade ? [texts.closing] : []),
     ...(begun === null ? [] : [aside(begun)]),

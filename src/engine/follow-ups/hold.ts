@@ -22,7 +22,10 @@ import { type ForgottenDeps, readForgotten } from '../base/reminder.ts'
 import type { FollowUpSettings } from '../base/settings.ts'
 
 export interface HoldDeps extends ForgottenDeps {
-  store: Pick<Store, 'listPlannedOfRun' | 'getRun' | 'noteGiven' | 'getSession' | 'addEvents'>
+  store: Pick<
+    Store,
+    'listPlannedOfRun' | 'getRun' | 'noteGiven' | 'getSession' | 'addEvents' | 'listRunMessages'
+  >
   clock: Clock
   bus: Pick<ProgressBus, 'publish'>
   persist: Persist
@@ -80,8 +83,8 @@ export class FollowUpHold implements Hold {
     const session = await this.#deps.store.getSession(attempt.sessionId)
     if (!session?.compacted) return []
     const due = { ...run, links: { ...run.links, followUpId } }
-    const { texts } = await readForgotten(this.#deps, due, session.agentSessionId)
-    return composeReminder(texts, run.prompt)
+    const { texts, said } = await readForgotten(this.#deps, due, session.agentSessionId)
+    return composeReminder(texts, run.prompt, said)
   }
 
   async #tell(id: string, dueAt: Date): Promise<void> {

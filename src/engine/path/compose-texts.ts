@@ -16,6 +16,8 @@ export interface TextsInput {
   earlier: EarlierAttempts
   /** The session that is resumed already contains the prompt. */
   promptRecorded: boolean
+  /** The messages that were sent to the agent while it worked on the same task. */
+  said: readonly string[]
   /** A text about changes in the work tree that the agent does not know. */
   workTree: string | null
   contextWindow: number | null
@@ -55,6 +57,7 @@ export async function composeTexts(input: TextsInput): Promise<AttemptTexts> {
     interruption: toInterruption(input.earlier, promptRecorded),
     standing,
     task: context.task,
+    said: input.said,
     roomMade: decided.roomMade && promptRecorded,
     workTree: input.workTree,
     added,

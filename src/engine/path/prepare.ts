@@ -24,6 +24,7 @@ import type { Store } from '../../store/store.ts'
 import { readWindow } from '../accounting/windows.ts'
 import type { RunContext, RunPurpose } from '../base/purpose.ts'
 import type { Purposes } from '../base/purposes.ts'
+import { readSaid } from '../base/reminder.ts'
 import { identifyDir, realWorkDir } from '../base/work-dir.ts'
 import { canBeHeld, canExclude, type GateRules, isGated } from '../enforce/gated.ts'
 import { type PinDeps, type PinFacts, readPin } from '../sessions/pin.ts'
@@ -33,7 +34,10 @@ import { type AttemptDecision, decideAttempt } from './decide.ts'
 import { readEarlierAttempts } from './history.ts'
 
 export type PrepareDeps = PinDeps & {
-  store: Pick<Store, 'listAttempts' | 'listEvents' | 'listQuestions' | 'getFact' | 'findDirectorySettings'>
+  store: Pick<
+    Store,
+    'listAttempts' | 'listEvents' | 'listQuestions' | 'listRunMessages' | 'getFact' | 'findDirectorySettings'
+  >
   trust: Pick<Trust, 'forAttempt'>
   agents: Pick<AgentRegistry, 'runtime'>
   purposes: Pick<Purposes, 'of'>
@@ -105,6 +109,7 @@ export async function prepareAttempt(
     decided,
     earlier,
     promptRecorded,
+    said: session?.compacted ? await readSaid(store, context.sameTask) : [],
     workTree,
     contextWindow,
     contextThreshold: limits.contextThreshold,

@@ -24,9 +24,10 @@ export async function answerReminders(
 ): Promise<void> {
   const { adapter, dir } = process
   const withdrawn = new Set(batch.actedOn.flatMap((e) => (e.type === 'question-cancel' ? [e.requestId] : [])))
+  const taken = new Set(batch.actedOn.flatMap((e) => (e.type === 'prompt-accept' ? [e.messageId] : [])))
   for (const ask of batch.actedOn.filter((event) => event.type === 'reminder-ask')) {
     if (!adapter.reminder || withdrawn.has(ask.requestId)) continue
-    const reminder = ask.subAgent ? null : await read(deps, process, adapter.reminder.maxChars)
+    const reminder = ask.subAgent ? null : await read(deps, process, taken, adapter.reminder.maxChars)
     const message = adapter.reminder.answer(ask, reminder?.texts ?? [])
     await deps.persist(() => deps.processes.deliver(dir, message))
     if (reminder) batch.add([{ type: 'reminder', requestId: ask.requestId, whole: reminder.whole }])
@@ -34,15 +35,20 @@ export async function answerReminders(
 }
 
 /** null: the agent is told with its next message. */
-async function read(deps: AnswerRemindersDeps, { run, attempt, adapter }: HeldProcess, maxChars: number) {
+async function read(
+  deps: AnswerRemindersDeps,
+  { run, attempt, adapter }: HeldProcess,
+  taken: ReadonlySet<string>,
+  maxChars: number,
+) {
   // The compaction is what was asked for, so there is no turn to go on with.
   const isWanted =
     attempt.kind === 'compact' ||
     (adapter.compactPrompt !== null && run.prompt.startsWith(adapter.compactPrompt))
   if (isWanted) return null
   try {
-    const { texts, task, prompt } = await readForgotten(deps, run, attempt.agentSessionId)
-    return remindMidTurn(texts, { task, prompt }, maxChars)
+    const { texts, ...told } = await readForgotten(deps, run, attempt.agentSessionId, taken)
+    return remindMidTurn(texts, told, maxChars)
   } catch (error) {
     // A tier may have been removed from the configuration, for instance. The agent must not wait for ever.
     deps.log.warn({ error, run: run.id }, 'the agent could not be reminded of its task')

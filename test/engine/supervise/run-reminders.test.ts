@@ -73,6 +73,25 @@ test('after each compaction of a turn; a later attempt is told by its own messag
   expect(lastPrompt()).toMatch(/pirate[\s\S]*too much/)
 })
 
+const hearsAndCompacts: Script = async (agent) => {
+  await agent.begin()
+  agent.print({ type: 'text-delta', text: 'working' })
+  await agent.takePrompt()
+  reminded.push(await agent.compact())
+  return 1
+}
+
+test('what was said to it in the middle of the turn: at once, and in a later attempt', async () => {
+  stage.play(hearsAndCompacts, answers('done'))
+  const id = await stage.admit({ prompt: 'mend the roof' })
+  await stage.until(async () => (await stage.eventsOf(id, 'text-delta')).length > 0)
+  await stage.engine.say(id, { text: 'with slate, not tin' }, null)
+  expect(await stage.settled(id)).toMatchObject({ outcome: 'completed', attemptCount: 2, resumed: true })
+  const both = /mend the roof[\s\S]*Message from the user: with slate, not tin/
+  expect(text()).toEqual([expect.stringMatching(both)])
+  expect(lastPrompt()).toMatch(both)
+})
+
 test('a tier: its role, its environment and its task', async () => {
   await stage.close()
   const tiers = { 1: { model: 'memory-1', tools: ['Bash'], commands: { allow: ['ls *'] } } }
