@@ -32,7 +32,10 @@ export interface ComposeInput {
   standing?: Standing
   /** The task that a follow-up belongs to. It is repeated to a session that has been compacted. */
   task?: string | null
-  /** The messages that were sent to the agent while it worked on this run. They are repeated like the task. */
+  /**
+   * The messages that were sent to the agent while it worked on the task. They are repeated to a session that has been
+   * compacted, and told to a new one.
+   */
   said?: readonly string[]
   /** The session has just been compacted because this prompt did not fit. */
   roomMade?: boolean
@@ -77,6 +80,7 @@ function freshTask({
   turns,
   room,
   interruption,
+  said = [],
   added: { brief, standing, handoff: before } = NOTHING_ADDED,
 }: Omit<ComposeInput, 'workTree'>): Task {
   const told = decision.carry !== 'none' && before === null ? turns.map(sectionOfTurn) : []
@@ -94,6 +98,7 @@ function freshTask({
     ...(unfinished && decision.kind === 'fresh'
       ? [aside(handoff(unfinished, decision.reason, { steps, all: work.length }))]
       : []),
+    ...saidTexts(said, SAID_BEFORE),
   ]
   return { added, prompt, leftOut }
 }
@@ -139,6 +144,8 @@ function resumedTask({
 
 const ROOM_MADE =
   'Your context was full and has been compacted. This is the message that did not fit; if you had begun with it, go on from there.'
+const SAID_BEFORE =
+  'During an earlier attempt at the task below, these messages were sent to the agent, oldest first. They apply to you as well.'
 const SO_FAR = 'The conversation so far, for your information. Answer only the message after it.'
 const MEANWHILE = 'Since your last turn, this was said in the conversation, for your information.'
 

@@ -24,9 +24,10 @@ export const taskText = (task: string) => aside(`${TASK}\n\n<task>\n${quoted(tas
 const latestText = (prompt: string) => aside(`${LATEST}\n\n<task>\n${quoted(prompt)}\n</task>`)
 
 /** `said`: the messages, each with its sender. */
-export const saidTexts = (said: readonly string[]) => (said.length === 0 ? [] : [saidText(said.join('\n\n'))])
+export const saidTexts = (said: readonly string[], heading = SAID) =>
+  said.length === 0 ? [] : [saidText(said.join('\n\n'), heading)]
 
-const saidText = (messages: string) => aside(`${SAID}\n\n${quoted(messages)}`)
+const saidText = (messages: string, heading = SAID) => aside(`${heading}\n\n${quoted(messages)}`)
 
 /** For a prompt that follows right after it. */
 export function composeReminder(texts: AddedTexts, task: string, said: readonly string[]): string[] {

@@ -16,7 +16,7 @@ export interface TextsInput {
   earlier: EarlierAttempts
   /** The session that is resumed already contains the prompt. */
   promptRecorded: boolean
-  /** The messages that were sent to the agent while it worked on the same task. */
+  /** The messages that were sent to the agent while it worked on the same task, if the session does not have them. */
   said: readonly string[]
   /** A text about changes in the work tree that the agent does not know. */
   workTree: string | null

@@ -109,7 +109,7 @@ export async function prepareAttempt(
     decided,
     earlier,
     promptRecorded,
-    said: session?.compacted ? await readSaid(store, context.sameTask) : [],
+    said: await readSaid(store, runsToRecall(context, decision)),
     workTree,
     contextWindow,
     contextThreshold: limits.contextThreshold,
@@ -166,6 +166,18 @@ export async function prepareAttempt(
     ],
     isNews,
   }
+}
+
+/**
+ * The runs whose messages the session may lack. A session that was compacted may lack all of them. A new session is given
+ * those of its own run again by supervision.
+ */
+function runsToRecall(
+  { run, session, sameTask }: RunContext,
+  decision: ResumeDecision,
+): readonly RunRecord[] {
+  if (decision.kind === 'fresh') return sameTask.filter(({ id }) => id !== run.id)
+  return session?.compacted ? sameTask : []
 }
 
 const isChanged = async ({ store }: PrepareDeps, session: SessionId, { settings }: AttemptTrust) =>

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { RunId } from '../../../src/contract/ids.ts'
 import { HeldAgent } from '../../support/memory/held.ts'
 import { createJob, jobEnds, jobIs, retryJob, runJob } from '../../support/memory/jobs.ts'
 import { answers, type Script } from '../../support/memory/script.ts'
@@ -116,6 +117,28 @@ describe('a failed job is retried', () => {
     expect(lastPrompt()).toMatch(HANDOFF)
     expect(lastPrompt()).toContain('a new session was asked for')
     expect(lastPrompt()).not.toContain('cannot be resumed')
+  })
+
+  test.each([
+    ['in its session, which has what was said to the agent', true, 0],
+    ['in a new session, which is told what was said to the agent', false, 1],
+  ])('%s', async (_, resume, times) => {
+    await open()
+    stage.play(async (agent) => {
+      await agent.begin()
+      agent.print({ type: 'text-delta', text: 'working' })
+      await agent.takePrompt()
+      agent.finish('', { outcome: { name: 'api-error', message: 'invalid request', apiStatus: 400 } })
+      return agent.leave()
+    })
+    const id = await createJob(stage, { prompt: 'mend the roof', maxResumes: 0 })
+    const { runId } = await jobIs(stage, id, ({ state }) => state === 'running')
+    await stage.until(async () => (await stage.eventsOf(runId, 'text-delta')).length > 0)
+    await stage.engine.say(runId as RunId, { text: 'with slate, not tin' }, null)
+    expect(await jobEnds(stage, id)).toMatchObject({ state: 'failed' })
+    expect(await retryJob(stage, id, resume)).toMatchObject({ state: 'completed' })
+    const told = lastPrompt().match(/Message from the user: with slate, not tin/g) ?? []
+    expect(told).toHaveLength(times)
   })
 
   test.each([
