@@ -154,3 +154,17 @@ it('gives way to a person, is not kept beside a running shell, and leaves nothin
   expect(await kept()).toEqual([])
   expect(world.processes()).toEqual([])
 })
+
+it('the process of a conversation that has planned a follow-up is kept', async () => {
+  const input = { cron: '0 0 1 1 *', prompt: 'look again', recurring: false }
+  const reply = [{ tool: 'CronCreate', input }, { await: 'results' as const }, 'Planned.']
+  world = await World.create(
+    { name: 'plans', rules: [{ when: '/^plan$/m', reply }, { reply: 'Noted.' }] },
+    KEPT,
+  )
+  await world.startDaemon()
+  const chat = await Chat.create(world)
+  await chat.say('plan')
+  expect(await kept()).toMatchObject([{ conversationId: chat.id }])
+  expect(await wasKept(await chat.say('and now?'))).toBe(true)
+})

@@ -131,11 +131,12 @@ function parse(text: string): Json {
 
 /** A longer transcript is not searched; its session may have a schedule. */
 const MAX_SEARCHED_BYTES = 64 << 20
-const PLANNING: ReadonlySet<unknown> = new Set(['CronCreate', 'ScheduleWakeup'])
+const PLANNING = ['CronCreate', 'ScheduleWakeup']
 
 /**
  * On resume the CLI restores the tasks that the transcript shows, and it carries out those in the directory's own file.
- * Reprise refuses the tools that plan them, but the session may have been used without Reprise.
+ * Reprise refuses the tools that plan them, and a call that was refused has planned nothing. But the session may have been
+ * used without Reprise.
  */
 export async function staysClaudeQuiet(agentSessionId: string, env: Env, workDir: string): Promise<boolean> {
   for (const dir of parentsOf(workDir)) if ((await stampOf(join(dir, SCHEDULE))) !== '') return false
@@ -144,7 +145,21 @@ export async function staysClaudeQuiet(agentSessionId: string, env: Env, workDir
   if (!found) return true
   if (found.size > MAX_SEARCHED_BYTES) return false
   const transcript = await readFile(files.transcript)
-  return ![...PLANNING].some((tool) => linesWith(transcript, `"name":"${tool}"`).some(plansTask))
+  const calls = PLANNING.flatMap((tool) =>
+    linesWith(transcript, `"name":"${tool}"`).flatMap((line) =>
+      // Other lines list the tools that the model was offered.
+      blocksOf(line, 'assistant').filter(({ type, name }) => type === 'tool_use' && name === tool),
+    ),
+  )
+  return calls.every(({ id }) => typeof id === 'string' && wasRefused(transcript, id))
+}
+
+/** The result of the call says that it failed. A call without a result may have planned something. */
+function wasRefused(transcript: Buffer, toolUseId: string): boolean {
+  const results = linesWith(transcript, `"tool_use_id":${JSON.stringify(toolUseId)}`)
+    .flatMap((line) => blocksOf(line, 'user'))
+    .filter((block) => block.type === 'tool_result' && block.tool_use_id === toolUseId)
+  return results.length > 0 && results.every(({ is_error: isError }) => isError === true)
 }
 
 function linesWith(transcript: Buffer, text: string): string[] {
@@ -158,10 +173,9 @@ function linesWith(transcript: Buffer, text: string): string[] {
   return lines
 }
 
-/** The line records a call of one of these tools. Other lines list the tools that the model was offered. */
-function plansTask(line: string): boolean {
+/** The blocks of the message that the line records, if it is one of this kind. */
+function blocksOf(line: string, kind: 'assistant' | 'user'): Json[] {
   const { type, message } = parse(line)
-  const content =
-    type === 'assistant' && isRecord(message) && Array.isArray(message.content) ? message.content : []
-  return content.some((block) => isRecord(block) && block.type === 'tool_use' && PLANNING.has(block.name))
+  const content = type === kind && isRecord(message) && Array.isArray(message.content) ? message.content : []
+  return content.filter(isRecord)
 }
