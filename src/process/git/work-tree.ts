@@ -1,7 +1,8 @@
 /** A git work tree: where its files are, and where git keeps its metadata (elsewhere, for a linked work tree). */
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { GitError } from './error.ts'
-import { readRef } from './repository.ts'
+import { findRepository, readRef } from './repository.ts'
 import type { Git, GitCall, GitOutput } from './run.ts'
 
 export interface WorkTree {
@@ -32,6 +33,9 @@ export async function findWorkTree(git: Git, dir: string): Promise<FoundWorkTree
     const top = await ask('--show-toplevel')
     const gitDir = await ask('--absolute-git-dir')
     const commonDir = await ask('--path-format=absolute', '--git-common-dir')
+    if (!belongsTo(gitDir, top)) {
+      throw new GitError('failed', `${gitDir} names another folder as its work tree (core.worktree): ${top}`)
+    }
     return { kind: 'work-tree', workTree: { git, top, gitDir, commonDir, objectFormat } }
   } catch (error) {
     if (!(error instanceof GitError)) throw error
@@ -40,6 +44,21 @@ export async function findWorkTree(git: Git, dir: string): Promise<FoundWorkTree
       return { kind: 'no-repository' }
     }
     throw error
+  }
+}
+
+/** A repository's `core.worktree` may name any folder, such as the user's home. Only a folder whose own `.git` leads back is used. */
+function belongsTo(gitDir: string, top: string): boolean {
+  const found = findRepository(top)
+  const candidates = [join(top, '.git'), ...(found?.top === top ? [found.gitDir] : [])]
+  return candidates.some((path) => real(path) === real(gitDir))
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
   }
 }
 

@@ -41,6 +41,19 @@ describe('a work tree is found', () => {
   })
 })
 
+it.each(['a folder above', 'a folder elsewhere'])(
+  'core.worktree of a repository does not make %s the work tree',
+  async (where) => {
+    const repository = Repository.committed()
+    const outside = where === 'a folder above' ? join(repository.top, '..') : temporaryDir()
+    writeFileSync(join(outside, 'private'), 'secret')
+    repository.git('config', 'core.worktree', outside)
+    const found = await find(repository, repository.top).catch((error: Error) => error.message)
+    if (typeof found === 'string') expect(found).toContain('core.worktree')
+    else expect(found).toEqual({ kind: 'no-repository' })
+  },
+)
+
 describe('there is no work tree', () => {
   it('where there is no repository, or no directory', async () => {
     const dir = temporaryDir()
